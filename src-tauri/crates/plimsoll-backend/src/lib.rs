@@ -1,0 +1,1 @@
+//! Composition of plan, device, chat and engine: one async method per command. Knows no host.

@@ -1,0 +1,2 @@
+//! The backend without a window: plan, generate, chat, logits, tokenize, render, bench, perplexity, doctor.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Loads a model into the planned slab and runs it: tokenize, prefill, decode, sample, detokenize.

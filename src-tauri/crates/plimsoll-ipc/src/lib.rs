@@ -1,0 +1,1 @@
+//! The contract between page and backend: commands, DTOs, events, error codes.

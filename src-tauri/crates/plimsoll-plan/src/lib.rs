@@ -1,0 +1,1 @@
+//! Pure memory planning: model shape, device memory and settings become a MemoryPlan. No I/O, no async, no clock.

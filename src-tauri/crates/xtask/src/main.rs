@@ -1,0 +1,2 @@
+//! Workspace automation: setup, run, test, bench, bundle.
+fn main() {}

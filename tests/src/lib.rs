@@ -1,0 +1,1 @@
+//! Integration tests, oracles, fixtures, snapshots and the real window.
