@@ -1,1 +1,10 @@
-//! Pure memory planning: model shape, device memory and settings become a MemoryPlan. No I/O, no async, no clock.
+//! Pure memory planning: a model's shape, a device's memory and the user's settings become a [`MemoryPlan`].
+//!
+//! The plan names every byte before anything is loaded, and the engine's slab is laid out from it: the allocator
+//! has no other input. This crate does no I/O, has no async code and reads no clock.
+
+mod shape;
+mod units;
+
+pub use shape::*;
+pub use units::{Bytes, Tokens};
