@@ -102,9 +102,14 @@ pub struct ModelShape {
     pub kernels: KernelCosts,
     /// Distinct rotary tables (gemma3 has one for window layers and one for global layers).
     pub rope_tables: u32,
+    /// KV types that the engine can run for this model. The planner never picks another one.
+    pub supported_kv: Vec<KvType>,
 }
 
 /// A device's memory at one instant.
+///
+/// To price other settings while a model is loaded, add what unloading it gives back (its slab and host bytes) to
+/// `free`: a plan replaces the plan in force, it does not stand beside it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceMemory {
     /// Name for messages.

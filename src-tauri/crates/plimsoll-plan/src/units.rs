@@ -16,6 +16,12 @@ impl Bytes {
     /// No bytes.
     pub const ZERO: Self = Self(0);
 
+    /// Bytes of `count` values of `each` bytes, saturating.
+    #[must_use]
+    pub const fn of(count: u64, each: u64) -> Self {
+        Self(count.saturating_mul(each))
+    }
+
     /// Sum, saturating.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
@@ -39,6 +45,21 @@ impl Bytes {
     pub const fn aligned(self, alignment: u64) -> Self {
         let mask = alignment.wrapping_sub(1);
         Self(self.0.saturating_add(mask) & !mask)
+    }
+}
+
+impl Tokens {
+    /// The same count, ready for byte arithmetic.
+    #[must_use]
+    pub const fn wide(self) -> u64 {
+        // `u64::from` is not const.
+        self.0 as u64
+    }
+
+    /// Pages of [`PAGE_TOKENS`](crate::PAGE_TOKENS) tokens that hold this many tokens.
+    #[must_use]
+    pub const fn pages(self) -> u32 {
+        self.0.div_ceil(crate::shape::PAGE_TOKENS)
     }
 }
 
