@@ -27,3 +27,7 @@ pub use search::plan;
 pub use shape::*;
 pub use units::{Bytes, Tokens};
 pub use weights::weight_bytes;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
+mod tests;

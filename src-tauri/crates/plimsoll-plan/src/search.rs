@@ -30,9 +30,6 @@ pub fn plan(shape: &ModelShape, device: &DeviceMemory, settings: &PlanSettings) 
         .flat_map(|precision| choice::preferences(shape, settings, precision))
         .collect();
     let (configuration, laid_out) = search.choose(&preferences)?;
-    if laid_out.total > LARGEST_TOTAL {
-        return Err(PlanError::Overflow { limit: LARGEST_TOTAL });
-    }
     let candidates = PRECISIONS
         .into_iter()
         .map(|precision| search.candidate(precision, configuration.context))
@@ -99,14 +96,18 @@ impl Search<'_> {
         for preference in preferences {
             let configuration = preference.at(context);
             let laid_out = self.layout(configuration);
-            if laid_out.total <= self.budget {
+            if laid_out.total <= self.budget.min(LARGEST_TOTAL) {
                 return Ok((configuration, laid_out));
             }
             if smallest.as_ref().is_none_or(|(_, best)| laid_out.total < best.total) {
                 smallest = Some((configuration, laid_out));
             }
         }
-        smallest.ok_or(PlanError::NoKvType)
+        match smallest {
+            Some((_, laid_out)) if laid_out.total > LARGEST_TOTAL => Err(PlanError::Overflow { limit: LARGEST_TOTAL }),
+            Some(smallest) => Ok(smallest),
+            None => Err(PlanError::NoKvType),
+        }
     }
 
     /// The largest context at which any preference fits; 0 when none does. More context never takes less memory,
