@@ -1,0 +1,6 @@
+//! Machines laid out as files.
+
+mod cpu;
+mod machine;
+mod memory;
+mod planning;
