@@ -1,1 +1,15 @@
-//! it
+//! Integration tests: the layering of the workspace, the contract, tokenizers, templates, memory, bad input.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    missing_docs,
+    reason = "tests"
+)]
+
+mod contract;
+mod layering;
+mod source_rules;
