@@ -6,6 +6,7 @@
 //!
 //! Format: <https://github.com/ggml-org/ggml/blob/master/docs/gguf.md>.
 
+mod arrays;
 mod error;
 mod header;
 mod metadata;
@@ -33,8 +34,9 @@ use header::HeaderReader;
 use metadata::Metadata;
 use tensors::TensorTable;
 
+pub use arrays::{Integers, Strings};
 pub use error::GgufError;
-pub use metadata::{Integers, Strings, ValueType};
+pub use metadata::ValueType;
 pub use tensors::{BlockLayout, TensorInfo, block_layout};
 
 /// Alignment of tensor data when the file names none.

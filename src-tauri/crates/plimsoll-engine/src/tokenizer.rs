@@ -72,43 +72,24 @@ impl Tokenizer {
             "gpt2" => true,
             "llama" => false,
             _ => {
-                return Err(TokenizerError::UnsupportedModel {
-                    model: model.to_owned(),
-                });
+                return Err(TokenizerError::UnsupportedModel { model: model.to_owned() });
             }
         };
         let kinds = turn::promote_end_markers(file, vocabulary::read_kinds(file)?)?;
         let vocabulary = Vocabulary::from_gguf(file, kinds, byte_level)?;
         let special = SpecialTable::new(&vocabulary)?;
         let id = |key: &str| vocabulary.optional_id(file, key);
-        let (bos, eos) = (
-            id("tokenizer.ggml.bos_token_id")?,
-            id("tokenizer.ggml.eos_token_id")?,
-        );
+        let (bos, eos) = (id("tokenizer.ggml.bos_token_id")?, id("tokenizer.ggml.eos_token_id")?);
         let end_of_turn = turn::end_of_turn(file, &vocabulary, &special, eos)?;
         let (algorithm, adds_bos) = if byte_level {
             let bpe = Bpe::from_gguf(file, &vocabulary)?;
             let adds_bos = bpe.adds_bos_by_default();
             (Algorithm::Bpe(Box::new(bpe)), adds_bos)
         } else {
-            (
-                Algorithm::SentencePiece(SentencePiece::from_gguf(file, &vocabulary)?),
-                true,
-            )
+            (Algorithm::SentencePiece(SentencePiece::from_gguf(file, &vocabulary)?), true)
         };
-        let adds_bos = file
-            .bool("tokenizer.ggml.add_bos_token")?
-            .unwrap_or(adds_bos)
-            && bos.is_some();
-        Ok(Self {
-            vocabulary,
-            special,
-            algorithm,
-            bos,
-            eos,
-            adds_bos,
-            end_of_turn,
-        })
+        let adds_bos = file.bool("tokenizer.ggml.add_bos_token")?.unwrap_or(adds_bos) && bos.is_some();
+        Ok(Self { vocabulary, special, algorithm, bos, eos, adds_bos, end_of_turn })
     }
 
     /// Token ids of `text`. Never adds a beginning-of-sequence token.
@@ -197,15 +178,7 @@ impl Tokenizer {
             Algorithm::Bpe(bpe) => bpe.memory(),
             Algorithm::SentencePiece(model) => model.memory(),
         };
-        let own = size_of::<Self>()
-            .saturating_add(self.end_of_turn.capacity().saturating_mul(size_of::<u32>()));
-        [
-            self.vocabulary.memory(),
-            self.special.memory(),
-            algorithm,
-            Bytes(own as u64),
-        ]
-        .into_iter()
-        .sum()
+        let own = size_of::<Self>().saturating_add(self.end_of_turn.capacity().saturating_mul(size_of::<u32>()));
+        [self.vocabulary.memory(), self.special.memory(), algorithm, Bytes(own as u64)].into_iter().sum()
     }
 }

@@ -5,6 +5,7 @@ use std::io::Read;
 use plimsoll_plan::Bytes;
 
 use super::MAX_ARRAY_DEPTH;
+use super::arrays::{Integers, Strings};
 use super::error::{GgufError, shown};
 use super::header::{HeaderReader, Span};
 
@@ -70,7 +71,7 @@ impl ValueType {
     }
 
     /// Bytes of one value; `None` for strings and arrays.
-    fn width(self) -> Option<u64> {
+    pub(super) fn width(self) -> Option<u64> {
         match self {
             Self::U8 | Self::I8 | Self::Bool => Some(1),
             Self::U16 | Self::I16 => Some(2),
@@ -371,80 +372,3 @@ fn wrong_type(key: &str, entry: &Entry, wanted: &'static str) -> GgufError {
 fn narrow(value: f64) -> f32 {
     value as f32
 }
-
-/// Elements of an array of strings, as bytes.
-#[derive(Debug, Clone)]
-pub struct Strings<'a> {
-    bytes: &'a [u8],
-    left: usize,
-}
-
-impl<'a> Iterator for Strings<'a> {
-    type Item = &'a [u8];
-
-    fn next(&mut self) -> Option<&'a [u8]> {
-        self.left = self.left.checked_sub(1)?;
-        let (len, rest) = self.bytes.split_first_chunk::<8>()?;
-        let (text, rest) =
-            rest.split_at_checked(usize::try_from(u64::from_le_bytes(*len)).ok()?)?;
-        self.bytes = rest;
-        Some(text)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
-    }
-}
-
-impl ExactSizeIterator for Strings<'_> {}
-
-/// Elements of an array of integers, widened.
-#[derive(Debug, Clone)]
-pub struct Integers<'a> {
-    bytes: &'a [u8],
-    value_type: ValueType,
-}
-
-impl<'a> Integers<'a> {
-    fn new(bytes: &'a [u8], value_type: ValueType) -> Self {
-        Self { bytes, value_type }
-    }
-
-    fn split<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (head, rest) = self.bytes.split_first_chunk::<N>()?;
-        self.bytes = rest;
-        Some(*head)
-    }
-}
-
-impl Iterator for Integers<'_> {
-    type Item = i64;
-
-    fn next(&mut self) -> Option<i64> {
-        match self.value_type {
-            ValueType::U8 | ValueType::Bool => self.split().map(|b| u8::from_le_bytes(b).into()),
-            ValueType::I8 => self.split().map(|b| i8::from_le_bytes(b).into()),
-            ValueType::U16 => self.split().map(|b| u16::from_le_bytes(b).into()),
-            ValueType::I16 => self.split().map(|b| i16::from_le_bytes(b).into()),
-            ValueType::U32 => self.split().map(|b| u32::from_le_bytes(b).into()),
-            ValueType::I32 => self.split().map(|b| i32::from_le_bytes(b).into()),
-            ValueType::U64 => self
-                .split()
-                .map(|b| i64::try_from(u64::from_le_bytes(b)).unwrap_or(i64::MAX)),
-            ValueType::I64 => self.split().map(i64::from_le_bytes),
-            ValueType::F32 | ValueType::F64 | ValueType::String | ValueType::Array => None,
-        }
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let width = self
-            .value_type
-            .width()
-            .and_then(|width| usize::try_from(width).ok())
-            .unwrap_or(1);
-        let left = self.bytes.len().checked_div(width).unwrap_or(0);
-        (left, Some(left))
-    }
-}
-
-impl ExactSizeIterator for Integers<'_> {}

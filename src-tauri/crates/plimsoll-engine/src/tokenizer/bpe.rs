@@ -36,15 +36,9 @@ pub(super) struct Bpe {
 }
 
 impl Bpe {
-    pub(super) fn from_gguf(
-        file: &GgufFile,
-        vocabulary: &Vocabulary,
-    ) -> Result<Self, TokenizerError> {
-        let missing = || GgufError::MissingKey {
-            key: MERGES.to_owned(),
-        };
-        let pre_tokenizer =
-            PreTokenizer::named(file.string("tokenizer.ggml.pre")?.unwrap_or("default"))?;
+    pub(super) fn from_gguf(file: &GgufFile, vocabulary: &Vocabulary) -> Result<Self, TokenizerError> {
+        let missing = || GgufError::MissingKey { key: MERGES.to_owned() };
+        let pre_tokenizer = PreTokenizer::named(file.string("tokenizer.ggml.pre")?.unwrap_or("default"))?;
         let merges = file.array_strings(MERGES)?.ok_or_else(missing)?;
         let count = merges.len();
         let mut bpe = Self {
@@ -65,11 +59,7 @@ impl Bpe {
             };
             let (left_id, right_id) = (id(&left)?, id(&right)?);
             left.extend(&right);
-            bpe.insert(Rule {
-                left: left_id,
-                right: right_id,
-                whole: id(&left)?,
-            });
+            bpe.insert(Rule { left: left_id, right: right_id, whole: id(&left)? });
         }
         Ok(bpe)
     }
@@ -77,37 +67,21 @@ impl Bpe {
     /// Adds the next rule. Of two rules for one pair the first counts.
     fn insert(&mut self, rule: Rule) {
         let rules = &self.rules;
-        let pair = |rank: &u32| {
-            rules
-                .get(*rank as usize)
-                .map(|rule| (rule.left, rule.right))
-        };
+        let pair = |rank: &u32| rules.get(*rank as usize).map(|rule| (rule.left, rule.right));
         let hash = self.hasher.hash_one((rule.left, rule.right));
-        if self
-            .by_pair
-            .find(hash, |rank| pair(rank) == Some((rule.left, rule.right)))
-            .is_none()
-        {
+        if self.by_pair.find(hash, |rank| pair(rank) == Some((rule.left, rule.right))).is_none() {
             let rank = u32::try_from(rules.len()).unwrap_or(NONE);
-            self.by_pair.insert_unique(hash, rank, |rank| {
-                self.hasher.hash_one(pair(rank).unwrap_or_default())
-            });
+            self.by_pair.insert_unique(hash, rank, |rank| self.hasher.hash_one(pair(rank).unwrap_or_default()));
         }
         self.rules.push(rule);
     }
 
     fn merge_of(&self, left: u32, right: u32) -> Option<Merged> {
         let hash = self.hasher.hash_one((left, right));
-        let matches = |rank: &u32| {
-            self.rules
-                .get(*rank as usize)
-                .is_some_and(|rule| rule.left == left && rule.right == right)
-        };
+        let matches =
+            |rank: &u32| self.rules.get(*rank as usize).is_some_and(|rule| rule.left == left && rule.right == right);
         let rank = *self.by_pair.find(hash, matches)?;
-        self.rules.get(rank as usize).map(|rule| Merged {
-            rank,
-            id: rule.whole,
-        })
+        self.rules.get(rank as usize).map(|rule| Merged { rank, id: rule.whole })
     }
 
     pub(super) fn adds_bos_by_default(&self) -> bool {
@@ -123,13 +97,7 @@ impl Bpe {
         });
     }
 
-    fn encode_word(
-        &self,
-        word: &[u8],
-        vocabulary: &Vocabulary,
-        merger: &mut Merger,
-        ids: &mut Vec<u32>,
-    ) {
+    fn encode_word(&self, word: &[u8], vocabulary: &Vocabulary, merger: &mut Merger, ids: &mut Vec<u32>) {
         if self.pre_tokenizer.takes_whole_words()
             && let Some(id) = vocabulary.text_id(word)
         {
@@ -143,30 +111,18 @@ impl Bpe {
         merger.run(|left, right| self.merge_of(left.id, right.id));
         // A byte that has no token is dropped, as the reference does: these families have no token for the unknown, and
         // what the file names so is a control token that user text must not become.
-        ids.extend(
-            merger
-                .symbols()
-                .map(|symbol| symbol.id)
-                .filter(|id| *id != NONE),
-        );
+        ids.extend(merger.symbols().map(|symbol| symbol.id).filter(|id| *id != NONE));
     }
 
     pub(super) fn memory(&self) -> Bytes {
         let rules = self.rules.capacity().saturating_mul(size_of::<Rule>());
-        let tables = rules
-            .saturating_add(self.by_pair.allocation_size())
-            .saturating_add(size_of::<Self>());
+        let tables = rules.saturating_add(self.by_pair.allocation_size()).saturating_add(size_of::<Self>());
         Bytes(tables as u64).plus(self.pre_tokenizer.memory())
     }
 }
 
 /// The bytes of both parts of a rule. The byte-level alphabet has no space, so the space separates.
-fn split_rule(
-    rank: usize,
-    rule: &[u8],
-    left: &mut Vec<u8>,
-    right: &mut Vec<u8>,
-) -> Result<(), TokenizerError> {
+fn split_rule(rank: usize, rule: &[u8], left: &mut Vec<u8>, right: &mut Vec<u8>) -> Result<(), TokenizerError> {
     let mut parts = rule.split(|byte| *byte == b' ');
     let (Some(first), Some(second), None) = (parts.next(), parts.next(), parts.next()) else {
         let rule = String::from_utf8_lossy(rule.get(..64).unwrap_or(rule)).into_owned();

@@ -39,9 +39,7 @@ pub enum TokenizerError {
         tokens: usize,
     },
     /// The vocabulary is empty or too large.
-    #[error(
-        "the vocabulary has {tokens} tokens of {bytes} bytes in all; it must hold 1 to {most} tokens"
-    )]
+    #[error("the vocabulary has {tokens} tokens of {bytes} bytes in all; it must hold 1 to {most} tokens")]
     VocabularySize {
         /// Tokens in the file.
         tokens: usize,

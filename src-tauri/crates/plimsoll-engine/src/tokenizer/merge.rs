@@ -61,22 +61,12 @@ impl Merger {
             }
             None => (NONE, 0),
         };
-        self.symbols.push(Symbol {
-            id,
-            start,
-            len,
-            previous,
-            next: NONE,
-        });
+        self.symbols.push(Symbol { id, start, len, previous, next: NONE });
     }
 
     /// Merges until no pair is left that `merge_of` knows.
     pub(super) fn run(&mut self, merge_of: impl Fn(Symbol, Symbol) -> Option<Merged>) {
-        let pairs = self
-            .symbols
-            .iter()
-            .zip(self.symbols.iter().skip(1))
-            .zip(0_u32..);
+        let pairs = self.symbols.iter().zip(self.symbols.iter().skip(1)).zip(0_u32..);
         let first = pairs.filter_map(|((left, right), index)| {
             let merged = merge_of(*left, *right)?;
             Some(Reverse(candidate(merged, index, left, right)))
@@ -101,8 +91,7 @@ impl Merger {
     /// Both symbols of a candidate, if neither was merged since.
     fn current(&self, candidate: &Candidate) -> Option<(Symbol, Symbol)> {
         let (left, right) = (self.get(candidate.left)?, self.get(candidate.right)?);
-        let fresh =
-            left.len > 0 && right.len > 0 && left.len.saturating_add(right.len) == candidate.len;
+        let fresh = left.len > 0 && right.len > 0 && left.len.saturating_add(right.len) == candidate.len;
         fresh.then_some((left, right))
     }
 
@@ -113,12 +102,7 @@ impl Merger {
         right: Symbol,
         merge_of: &impl Fn(Symbol, Symbol) -> Option<Merged>,
     ) {
-        let whole = Symbol {
-            id: best.id,
-            len: best.len,
-            next: right.next,
-            ..left
-        };
+        let whole = Symbol { id: best.id, len: best.len, next: right.next, ..left };
         if let Some(slot) = self.symbols.get_mut(best.left as usize) {
             *slot = whole;
         }
@@ -129,30 +113,20 @@ impl Merger {
             after.previous = best.left;
             let after = *after;
             if let Some(merged) = merge_of(whole, after) {
-                self.heap.push(Reverse(Candidate {
-                    right: right.next,
-                    ..candidate(merged, best.left, &whole, &after)
-                }));
+                self.heap
+                    .push(Reverse(Candidate { right: right.next, ..candidate(merged, best.left, &whole, &after) }));
             }
         }
         if let Some(before) = self.get(left.previous)
             && let Some(merged) = merge_of(before, whole)
         {
-            self.heap.push(Reverse(Candidate {
-                right: best.left,
-                ..candidate(merged, left.previous, &before, &whole)
-            }));
+            self.heap
+                .push(Reverse(Candidate { right: best.left, ..candidate(merged, left.previous, &before, &whole) }));
         }
     }
 }
 
 fn candidate(merged: Merged, left_index: u32, left: &Symbol, right: &Symbol) -> Candidate {
     let len = left.len.saturating_add(right.len);
-    Candidate {
-        rank: merged.rank,
-        left: left_index,
-        right: left_index.wrapping_add(1),
-        len,
-        id: merged.id,
-    }
+    Candidate { rank: merged.rank, left: left_index, right: left_index.wrapping_add(1), len, id: merged.id }
 }

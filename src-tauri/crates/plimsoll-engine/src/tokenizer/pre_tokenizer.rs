@@ -31,32 +31,18 @@ struct Stage {
 impl PreTokenizer {
     /// The pre-tokenizer that `tokenizer.ggml.pre` names.
     pub(super) fn named(pre: &str) -> Result<Self, TokenizerError> {
-        let recipe = recipe(pre).ok_or_else(|| TokenizerError::UnsupportedTokenizer {
-            pre: pre.to_owned(),
-        })?;
-        let refused = |source| TokenizerError::Pattern {
-            pre: pre.to_owned(),
-            source: Box::new(source),
-        };
+        let recipe = recipe(pre).ok_or_else(|| TokenizerError::UnsupportedTokenizer { pre: pre.to_owned() })?;
+        let refused = |source| TokenizerError::Pattern { pre: pre.to_owned(), source: Box::new(source) };
         let stages = recipe.stages.iter().map(|stage| {
             let config = Regex::config().hybrid_cache_capacity(AUTOMATON_BYTES);
             let patterns = [stage.pattern, r"\s+"];
-            let patterns = patterns
-                .get(..if stage.splits_spaces { 2 } else { 1 })
-                .unwrap_or(&patterns);
-            let regex = Regex::builder()
-                .configure(config)
-                .build_many(patterns)
-                .map_err(refused)?;
+            let patterns = patterns.get(..if stage.splits_spaces { 2 } else { 1 }).unwrap_or(&patterns);
+            let regex = Regex::builder().configure(config).build_many(patterns).map_err(refused)?;
             Ok(Stage { regex })
         });
         let stages: Vec<Stage> = stages.collect::<Result<_, TokenizerError>>()?;
         let caches = Mutex::new(new_caches(&stages));
-        Ok(Self {
-            stages,
-            recipe,
-            caches,
-        })
+        Ok(Self { stages, recipe, caches })
     }
 
     /// Is a word that is a token kept as it is, even if merging would give other tokens?
@@ -85,35 +71,21 @@ impl PreTokenizer {
     }
 
     pub(super) fn memory(&self) -> Bytes {
-        let regexes: usize = self
-            .stages
-            .iter()
-            .map(|stage| stage.regex.memory_usage())
-            .sum();
+        let regexes: usize = self.stages.iter().map(|stage| stage.regex.memory_usage()).sum();
         let caches: usize = self.lock().iter().map(Cache::memory_usage).sum();
         Bytes(regexes.saturating_add(caches) as u64)
     }
 }
 
 fn new_caches(stages: &[Stage]) -> Vec<Cache> {
-    stages
-        .iter()
-        .map(|stage| stage.regex.create_cache())
-        .collect()
+    stages.iter().map(|stage| stage.regex.create_cache()).collect()
 }
 
-fn split_by<'a>(
-    stages: &[Stage],
-    caches: &mut [Cache],
-    text: &'a str,
-    word: &mut dyn FnMut(&'a str),
-) {
+fn split_by<'a>(stages: &[Stage], caches: &mut [Cache], text: &'a str, word: &mut dyn FnMut(&'a str)) {
     if text.is_empty() {
         return;
     }
-    let (Some((stage, stages)), Some((cache, caches))) =
-        (stages.split_first(), caches.split_first_mut())
-    else {
+    let (Some((stage, stages)), Some((cache, caches))) = (stages.split_first(), caches.split_first_mut()) else {
         return word(text);
     };
     let mut rest = text;

@@ -21,29 +21,15 @@ pub(super) struct SentencePiece {
 }
 
 impl SentencePiece {
-    pub(super) fn from_gguf(
-        file: &GgufFile,
-        vocabulary: &Vocabulary,
-    ) -> Result<Self, TokenizerError> {
-        let missing = || GgufError::MissingKey {
-            key: SCORES.to_owned(),
-        };
+    pub(super) fn from_gguf(file: &GgufFile, vocabulary: &Vocabulary) -> Result<Self, TokenizerError> {
+        let missing = || GgufError::MissingKey { key: SCORES.to_owned() };
         let scores = file.array_f32(SCORES)?.ok_or_else(missing)?;
         let tokens = vocabulary.len() as usize;
         if scores.len() != tokens {
-            return Err(TokenizerError::ArrayLength {
-                key: SCORES,
-                found: scores.len(),
-                tokens,
-            });
+            return Err(TokenizerError::ArrayLength { key: SCORES, found: scores.len(), tokens });
         }
-        let add_space_prefix = file
-            .bool("tokenizer.ggml.add_space_prefix")?
-            .unwrap_or(true);
-        Ok(Self {
-            ranks: scores.map(rank_of_score).collect(),
-            add_space_prefix,
-        })
+        let add_space_prefix = file.bool("tokenizer.ggml.add_space_prefix")?.unwrap_or(true);
+        Ok(Self { ranks: scores.map(rank_of_score).collect(), add_space_prefix })
     }
 
     pub(super) fn adds_leading_space(&self) -> bool {
@@ -51,18 +37,8 @@ impl SentencePiece {
     }
 
     /// `after_special`: the text begins the input or follows a special token, where the prefix space belongs.
-    pub(super) fn encode(
-        &self,
-        text: &str,
-        after_special: bool,
-        vocabulary: &Vocabulary,
-        ids: &mut Vec<u32>,
-    ) {
-        let prefix = if self.add_space_prefix && after_special {
-            " "
-        } else {
-            ""
-        };
+    pub(super) fn encode(&self, text: &str, after_special: bool, vocabulary: &Vocabulary, ids: &mut Vec<u32>) {
+        let prefix = if self.add_space_prefix && after_special { " " } else { "" };
         // In SentencePiece U+2581 *is* the space, so text that contains one cannot be told from text with a space.
         let text = format!("{prefix}{text}").replace('\u{2581}', " ");
         let mut merger = Merger::default();
@@ -74,13 +50,7 @@ impl SentencePiece {
         }
     }
 
-    fn encode_piece(
-        &self,
-        text: &str,
-        vocabulary: &Vocabulary,
-        merger: &mut Merger,
-        ids: &mut Vec<u32>,
-    ) {
+    fn encode_piece(&self, text: &str, vocabulary: &Vocabulary, merger: &mut Merger, ids: &mut Vec<u32>) {
         let bytes = text.as_bytes();
         let slice = |start: u32, len: u32| {
             let end = start.saturating_add(len) as usize;
@@ -96,17 +66,12 @@ impl SentencePiece {
         }
         merger.run(|left, right| {
             let id = vocabulary.text_id(slice(left.start, left.len.saturating_add(right.len)))?;
-            Some(Merged {
-                rank: self.ranks.get(id as usize).copied()?,
-                id,
-            })
+            Some(Merged { rank: self.ranks.get(id as usize).copied()?, id })
         });
         for symbol in merger.symbols() {
             if symbol.id == NONE {
                 let bytes = slice(symbol.start, symbol.len).iter();
-                ids.extend(
-                    bytes.filter_map(|byte| vocabulary.byte_token(*byte).or(vocabulary.unknown())),
-                );
+                ids.extend(bytes.filter_map(|byte| vocabulary.byte_token(*byte).or(vocabulary.unknown())));
             } else {
                 ids.push(symbol.id);
             }
@@ -126,10 +91,6 @@ fn rank_of_score(score: f32) -> u32 {
     // Adding zero turns -0.0 into 0.0, which are the same score.
     let bits = (score + 0.0).to_bits();
     // Ascending keys for ascending floats: flip all bits of negatives, the sign bit of positives. Then reverse.
-    let ascending = if bits >> 31 == 1 {
-        !bits
-    } else {
-        bits | 0x8000_0000
-    };
+    let ascending = if bits >> 31 == 1 { !bits } else { bits | 0x8000_0000 };
     !ascending
 }

@@ -35,11 +35,7 @@ struct Matcher {
 
 impl SpecialTokens {
     pub(super) fn new(vocabulary: &Vocabulary) -> Result<Self, TokenizerError> {
-        let all = [
-            TokenKind::Control,
-            TokenKind::Unknown,
-            TokenKind::UserDefined,
-        ];
+        let all = [TokenKind::Control, TokenKind::Unknown, TokenKind::UserDefined];
         Ok(Self {
             all: Matcher::new(&all, vocabulary)?,
             user_defined: Matcher::new(&[TokenKind::UserDefined], vocabulary)?,
@@ -47,30 +43,16 @@ impl SpecialTokens {
     }
 
     /// Splits `text` into special tokens and what lies between them.
-    pub(super) fn split<'a>(
-        &'a self,
-        text: &'a str,
-        parse_control: bool,
-    ) -> impl Iterator<Item = Piece<'a>> {
-        let matcher = if parse_control {
-            &self.all
-        } else {
-            &self.user_defined
-        };
+    pub(super) fn split<'a>(&'a self, text: &'a str, parse_control: bool) -> impl Iterator<Item = Piece<'a>> {
+        let matcher = if parse_control { &self.all } else { &self.user_defined };
         let mut from = 0;
         // One round more than there are matches, for the text after the last.
         let rounds = matcher.automaton.find_iter(text).map(Some).chain([None]);
         let pieces = rounds.map(move |found| {
-            let (end, next) = found.map_or((text.len(), text.len()), |found| {
-                (found.start(), found.end())
-            });
-            let before = text
-                .get(from..end)
-                .filter(|text| !text.is_empty())
-                .map(Piece::Text);
+            let (end, next) = found.map_or((text.len(), text.len()), |found| (found.start(), found.end()));
+            let before = text.get(from..end).filter(|text| !text.is_empty()).map(Piece::Text);
             from = next;
-            let token =
-                found.and_then(|found| matcher.ids.get(found.pattern().as_usize()).copied());
+            let token = found.and_then(|found| matcher.ids.get(found.pattern().as_usize()).copied());
             [before, token.map(Piece::Token)]
         });
         pieces.flatten().flatten()
@@ -83,11 +65,7 @@ impl SpecialTokens {
 
     /// The special token with exactly this text.
     pub(super) fn id(&self, text: &[u8], vocabulary: &Vocabulary) -> Option<u32> {
-        let at = self
-            .all
-            .ids
-            .binary_search_by(|id| vocabulary.bytes(*id).cmp(text))
-            .ok()?;
+        let at = self.all.ids.binary_search_by(|id| vocabulary.bytes(*id).cmp(text)).ok()?;
         self.all.ids.get(at).copied()
     }
 
@@ -98,25 +76,16 @@ impl SpecialTokens {
 
 impl Matcher {
     fn new(wanted: &[TokenKind], vocabulary: &Vocabulary) -> Result<Self, TokenizerError> {
-        let is_wanted = |id: &u32| {
-            vocabulary
-                .kind(*id)
-                .is_some_and(|kind| wanted.contains(&kind))
-        };
+        let is_wanted = |id: &u32| vocabulary.kind(*id).is_some_and(|kind| wanted.contains(&kind));
         // A token without text would be found everywhere.
-        let ids =
-            (0..vocabulary.len()).filter(|id| is_wanted(id) && !vocabulary.bytes(*id).is_empty());
+        let ids = (0..vocabulary.len()).filter(|id| is_wanted(id) && !vocabulary.bytes(*id).is_empty());
         let mut ids: Vec<u32> = ids.collect();
         // Of tokens with the same text the lowest id counts.
         ids.sort_by_key(|id| (vocabulary.bytes(*id), *id));
         ids.dedup_by_key(|id| vocabulary.bytes(*id));
         ids.shrink_to_fit();
         let bytes = ids.iter().map(|id| vocabulary.bytes(*id).len()).sum();
-        let refused = |source| TokenizerError::SpecialTokens {
-            tokens: ids.len(),
-            bytes,
-            source,
-        };
+        let refused = |source| TokenizerError::SpecialTokens { tokens: ids.len(), bytes, source };
         if bytes > MAX_SPECIAL_BYTES {
             return Err(refused(None));
         }

@@ -26,10 +26,7 @@ pub(super) fn promote_end_markers(
     file: &GgufFile,
     mut kinds: Vec<TokenKind>,
 ) -> Result<Vec<TokenKind>, TokenizerError> {
-    let tokens = file
-        .array_strings("tokenizer.ggml.tokens")?
-        .into_iter()
-        .flatten();
+    let tokens = file.array_strings("tokenizer.ggml.tokens")?.into_iter().flatten();
     for (kind, token) in kinds.iter_mut().zip(tokens) {
         if END_MARKERS.iter().any(|marker| marker.as_bytes() == token) {
             *kind = TokenKind::Control;
@@ -50,11 +47,7 @@ pub(super) fn end_of_turn(
     for key in ["tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"] {
         ids.extend(vocabulary.optional_id(file, key)?);
     }
-    ids.extend(
-        END_MARKERS
-            .iter()
-            .filter_map(|marker| special.id(marker.as_bytes(), vocabulary)),
-    );
+    ids.extend(END_MARKERS.iter().filter_map(|marker| special.id(marker.as_bytes(), vocabulary)));
     ids.sort_unstable();
     ids.dedup();
     Ok(ids)

@@ -49,11 +49,7 @@ pub(super) fn read_kinds(file: &GgufFile) -> Result<Vec<TokenKind>, TokenizerErr
         return Ok(vec![TokenKind::Normal; tokens]);
     };
     if numbers.len() != tokens {
-        return Err(TokenizerError::ArrayLength {
-            key: TOKEN_KINDS,
-            found: numbers.len(),
-            tokens,
-        });
+        return Err(TokenizerError::ArrayLength { key: TOKEN_KINDS, found: numbers.len(), tokens });
     }
     let kind = |(token, kind): (usize, i64)| match kind {
         // 0 is "undefined"; files that have it mean an ordinary token.
@@ -70,23 +66,13 @@ pub(super) fn read_kinds(file: &GgufFile) -> Result<Vec<TokenKind>, TokenizerErr
 
 impl Vocabulary {
     /// Reads the tokens. `byte_level` says how normal tokens are spelled in the file.
-    pub(super) fn from_gguf(
-        file: &GgufFile,
-        kinds: Vec<TokenKind>,
-        byte_level: bool,
-    ) -> Result<Self, TokenizerError> {
-        let missing = || crate::gguf::GgufError::MissingKey {
-            key: TOKENS.to_owned(),
-        };
+    pub(super) fn from_gguf(file: &GgufFile, kinds: Vec<TokenKind>, byte_level: bool) -> Result<Self, TokenizerError> {
+        let missing = || crate::gguf::GgufError::MissingKey { key: TOKENS.to_owned() };
         let tokens = file.array_strings(TOKENS)?.ok_or_else(missing)?;
         let count = tokens.len();
         let bytes: usize = tokens.clone().map(<[u8]>::len).sum();
         if count == 0 || count > MAX_TOKENS as usize || u32::try_from(bytes).is_err() {
-            return Err(TokenizerError::VocabularySize {
-                tokens: count,
-                bytes,
-                most: MAX_TOKENS,
-            });
+            return Err(TokenizerError::VocabularySize { tokens: count, bytes, most: MAX_TOKENS });
         }
         let mut vocabulary = Self {
             blob: Vec::with_capacity(bytes),
@@ -115,7 +101,7 @@ impl Vocabulary {
                 None => self.blob.extend(token),
             },
             TokenKind::Normal | TokenKind::Unused if byte_level => {
-                decode_byte_level(token, &mut self.blob)
+                decode_byte_level(token, &mut self.blob);
             }
             TokenKind::Normal | TokenKind::Unused | TokenKind::UserDefined if !byte_level => {
                 unescape_spaces(token, &mut self.blob);
@@ -124,8 +110,7 @@ impl Vocabulary {
         }
         self.longest = self.longest.max(self.blob.len().saturating_sub(start));
         // Fits: the sum of all token lengths does, and no token grows.
-        self.ends
-            .push(u32::try_from(self.blob.len()).unwrap_or(u32::MAX));
+        self.ends.push(u32::try_from(self.blob.len()).unwrap_or(u32::MAX));
     }
 
     /// Fills the index. Normal tokens win over user-defined ones of the same bytes, and lower ids over higher ones.
@@ -135,28 +120,17 @@ impl Vocabulary {
                 let (blob, ends) = (&self.blob, &self.ends);
                 let bytes = token_bytes(blob, ends, id);
                 let hash = self.hasher.hash_one(bytes);
-                if self
-                    .by_text
-                    .find(hash, |other| token_bytes(blob, ends, *other) == bytes)
-                    .is_none()
-                {
-                    let rehash =
-                        |other: &u32| self.hasher.hash_one(token_bytes(blob, ends, *other));
+                if self.by_text.find(hash, |other| token_bytes(blob, ends, *other) == bytes).is_none() {
+                    let rehash = |other: &u32| self.hasher.hash_one(token_bytes(blob, ends, *other));
                     self.by_text.insert_unique(hash, id, rehash);
                 }
             }
         }
         for (byte, slot) in (0..=u8::MAX).zip(&mut self.byte_tokens) {
-            *slot = if byte_level {
-                find(&self.by_text, &self.hasher, &self.blob, &self.ends, &[byte])
-            } else {
-                None
-            };
+            *slot = if byte_level { find(&self.by_text, &self.hasher, &self.blob, &self.ends, &[byte]) } else { None };
         }
         if !byte_level {
-            let byte_ids = (0..)
-                .zip(&self.kinds)
-                .filter(|(_, kind)| **kind == TokenKind::Byte);
+            let byte_ids = (0..).zip(&self.kinds).filter(|(_, kind)| **kind == TokenKind::Byte);
             for (id, _) in byte_ids {
                 if let [byte] = token_bytes(&self.blob, &self.ends, id)
                     && let Some(slot) = self.byte_tokens.get_mut(usize::from(*byte))
@@ -199,17 +173,11 @@ impl Vocabulary {
     }
 
     /// A token id in the metadata, checked against the vocabulary.
-    pub(super) fn optional_id(
-        &self,
-        file: &GgufFile,
-        key: &str,
-    ) -> Result<Option<u32>, TokenizerError> {
+    pub(super) fn optional_id(&self, file: &GgufFile, key: &str) -> Result<Option<u32>, TokenizerError> {
         match file.u32(key)? {
-            Some(id) if id >= self.len() => Err(TokenizerError::IdOutsideVocabulary {
-                key: key.to_owned(),
-                id,
-                tokens: self.len(),
-            }),
+            Some(id) if id >= self.len() => {
+                Err(TokenizerError::IdOutsideVocabulary { key: key.to_owned(), id, tokens: self.len() })
+            }
             id => Ok(id),
         }
     }
@@ -218,40 +186,21 @@ impl Vocabulary {
         let bytes = self.blob.capacity();
         let ends = self.ends.capacity().saturating_mul(size_of::<u32>());
         let kinds = self.kinds.capacity().saturating_mul(size_of::<TokenKind>());
-        let byte_tokens = self
-            .byte_tokens
-            .capacity()
-            .saturating_mul(size_of::<Option<u32>>());
-        let sum = [ends, kinds, byte_tokens, self.by_text.allocation_size()]
-            .into_iter()
-            .fold(bytes, usize::saturating_add);
+        let byte_tokens = self.byte_tokens.capacity().saturating_mul(size_of::<Option<u32>>());
+        let sum =
+            [ends, kinds, byte_tokens, self.by_text.allocation_size()].into_iter().fold(bytes, usize::saturating_add);
         Bytes(sum as u64)
     }
 }
 
 fn token_bytes<'a>(blob: &'a [u8], ends: &[u32], id: u32) -> &'a [u8] {
     let at = id as usize;
-    let start = at
-        .checked_sub(1)
-        .and_then(|before| ends.get(before))
-        .map_or(0, |end| *end as usize);
-    ends.get(at)
-        .and_then(|end| blob.get(start..*end as usize))
-        .unwrap_or_default()
+    let start = at.checked_sub(1).and_then(|before| ends.get(before)).map_or(0, |end| *end as usize);
+    ends.get(at).and_then(|end| blob.get(start..*end as usize)).unwrap_or_default()
 }
 
-fn find(
-    table: &HashTable<u32>,
-    hasher: &RandomState,
-    blob: &[u8],
-    ends: &[u32],
-    bytes: &[u8],
-) -> Option<u32> {
-    table
-        .find(hasher.hash_one(bytes), |id| {
-            token_bytes(blob, ends, *id) == bytes
-        })
-        .copied()
+fn find(table: &HashTable<u32>, hasher: &RandomState, blob: &[u8], ends: &[u32], bytes: &[u8]) -> Option<u32> {
+    table.find(hasher.hash_one(bytes), |id| token_bytes(blob, ends, *id) == bytes).copied()
 }
 
 /// Appends `token` with every U+2581 as a space.
