@@ -26,6 +26,10 @@ mod vocabulary;
 )]
 mod tests;
 
+use std::borrow::Cow;
+
+use std::borrow::Cow;
+
 use plimsoll_plan::Bytes;
 
 use crate::gguf::GgufFile;
@@ -94,26 +98,34 @@ impl Tokenizer {
 
     /// Token ids of `text`. Never adds a beginning-of-sequence token.
     pub fn encode(&self, text: &str, special: SpecialTokens) -> Vec<u32> {
+        let text = match &self.algorithm {
+            Algorithm::Bpe(_) => Cow::Borrowed(text),
+            Algorithm::SentencePiece(_) => sentencepiece::with_plain_spaces(text),
+        };
         let mut ids = Vec::with_capacity(text.len() / 3);
         let mut after_special = true;
-        for piece in self.special.split(text, special == SpecialTokens::Parse) {
+        for piece in self.special.split(&text, special == SpecialTokens::Parse) {
             match piece {
                 special::Piece::Token(id) => {
                     ids.push(id);
                     after_special = true;
                 }
                 special::Piece::Text(text) => {
-                    match &self.algorithm {
-                        Algorithm::Bpe(bpe) => bpe.encode(text, &self.vocabulary, &mut ids),
-                        Algorithm::SentencePiece(model) => {
-                            model.encode(text, after_special, &self.vocabulary, &mut ids);
-                        }
-                    }
+                    self.encode_text(text, after_special, &mut ids);
                     after_special = false;
                 }
             }
         }
         ids
+    }
+
+    fn encode_text(&self, text: &str, after_special: bool, ids: &mut Vec<u32>) {
+        match &self.algorithm {
+            Algorithm::Bpe(bpe) => bpe.encode(text, &self.vocabulary, ids),
+            Algorithm::SentencePiece(model) => {
+                model.encode(text, after_special, &self.vocabulary, ids);
+            }
+        }
     }
 
     /// The beginning-of-sequence token.

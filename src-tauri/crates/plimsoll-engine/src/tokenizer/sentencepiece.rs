@@ -1,5 +1,7 @@
 //! SentencePiece BPE: characters are merged by the score of the token they make; what has no token becomes bytes.
 
+use std::borrow::Cow;
+
 use plimsoll_plan::Bytes;
 
 use super::error::TokenizerError;
@@ -11,6 +13,12 @@ const SCORES: &str = "tokenizer.ggml.scores";
 
 /// Longest text that is merged as a whole; longer text is cut. Far above any prompt that can be admitted.
 const MAX_PIECE_BYTES: usize = 1 << 24;
+
+/// In SentencePiece U+2581 *is* the space, so text that contains one cannot be told from text with a space. That holds
+/// for runs of spaces that are user-defined tokens, too: this comes before any token is looked for.
+pub(super) fn normalize(text: &str) -> Cow<'_, str> {
+    if text.contains('\u{2581}') { Cow::Owned(text.replace('\u{2581}', " ")) } else { Cow::Borrowed(text) }
+}
 
 /// Scores of the tokens, and how text is prepared.
 #[derive(Debug)]
@@ -39,8 +47,7 @@ impl SentencePiece {
     /// `after_special`: the text begins the input or follows a special token, where the prefix space belongs.
     pub(super) fn encode(&self, text: &str, after_special: bool, vocabulary: &Vocabulary, ids: &mut Vec<u32>) {
         let prefix = if self.add_space_prefix && after_special { " " } else { "" };
-        // In SentencePiece U+2581 *is* the space, so text that contains one cannot be told from text with a space.
-        let text = format!("{prefix}{text}").replace('\u{2581}', " ");
+        let text = format!("{prefix}{text}");
         let mut merger = Merger::default();
         let mut rest = text.as_str();
         while !rest.is_empty() {
