@@ -28,8 +28,6 @@ mod tests;
 
 use std::borrow::Cow;
 
-use std::borrow::Cow;
-
 use plimsoll_plan::Bytes;
 
 use crate::gguf::GgufFile;
@@ -100,7 +98,7 @@ impl Tokenizer {
     pub fn encode(&self, text: &str, special: SpecialTokens) -> Vec<u32> {
         let text = match &self.algorithm {
             Algorithm::Bpe(_) => Cow::Borrowed(text),
-            Algorithm::SentencePiece(_) => sentencepiece::with_plain_spaces(text),
+            Algorithm::SentencePiece(_) => sentencepiece::normalize(text),
         };
         let mut ids = Vec::with_capacity(text.len() / 3);
         let mut after_special = true;

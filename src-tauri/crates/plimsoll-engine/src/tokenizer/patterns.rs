@@ -31,7 +31,7 @@ pub(super) fn recipe(pre: &str) -> Option<&'static Recipe> {
         "smollm" | "starcoder" | "refact" | "command-r" | "codeshell" | "exaone" => &DIGITS_GPT2,
         "llama3" | "llama-v3" | "llama-bpe" | "falcon3" | "falcon-h1" | "pixtral" | "midm-2.0" | "lfm2" => &LLAMA3,
         "dbrx" | "smaug-bpe" | "chatglm-bpe" | "glm4" => &LLAMA3_MERGED,
-        "qwen2" | "deepseek-r1-qwen" | "stablelm2" | "hunyuan" | "megrez" | "seed-coder" => &QWEN2,
+        "qwen2" | "deepseek-r1-qwen" | "stablelm2" | "hunyuan" | "megrez" => &QWEN2,
         "tekken" => &TEKKEN,
         "gpt-4o" | "llama4" | "kanana2" => &GPT4O,
         "deepseek-coder" => &DEEPSEEK_CODER,
