@@ -12,6 +12,7 @@ use crate::settings::Settings;
 /// An event; `name()` is the Tauri event's name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "event", content = "payload", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "made a few times a second at most, then serialised at once")]
 pub enum AppEvent {
     /// A part of an answer.
     Generation(GenerationEvent),

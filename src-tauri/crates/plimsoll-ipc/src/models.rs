@@ -35,6 +35,7 @@ pub struct ModelEntry {
 /// Load state of the model, sent as event `model_status` and returned by `model_status`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "state", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "made a few times a second at most, then serialised at once")]
 pub enum ModelStatus {
     /// Nothing is loaded.
     Empty,
