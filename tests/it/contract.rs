@@ -33,7 +33,7 @@ fn functions(folder: &str, prefix: &str) -> Vec<String> {
 }
 
 /// Commands that only a host with a screen can answer.
-const HOST_ONLY: &[&str] = &["model_import_dialog", "log_ui", "open_link"];
+const HOST_ONLY: &[&str] = &["model_import_dialog", "open_link"];
 
 #[test]
 fn the_backend_has_one_method_per_command() {

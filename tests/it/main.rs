@@ -10,6 +10,12 @@
     reason = "tests"
 )]
 
+mod bad_files;
+mod bad_requests;
 mod contract;
+mod desk;
 mod layering;
+mod memory;
+mod render;
 mod source_rules;
+mod tokens;
