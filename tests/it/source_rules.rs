@@ -19,6 +19,7 @@ const TOP_LEVEL: &[&str] = &[
     ".ci",
     ".editorconfig",
     ".gitattributes",
+    ".github",
     ".gitignore",
     ".vscode",
     "ARCHITECTURE.md",
