@@ -1,0 +1,4 @@
+//! Vector kernels, chosen at run time by [`crate::Level`].
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;

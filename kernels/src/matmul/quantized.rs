@@ -1,0 +1,36 @@
+//! Products of quantized weights with int8 activations.
+
+use super::tasks::Task;
+use crate::activations::Activations;
+use crate::layout::unpack_group;
+use crate::level::Level;
+use crate::weight_type::{GROUP, PANEL_ROWS};
+
+/// Bytes of scratch of one thread.
+pub(super) const SCRATCH: usize = 32 << 10;
+
+/// Runs one task.
+pub(super) fn run(level: Level, task: &Task<'_, '_>, activations: &Activations<'_>, scratch: &mut [u8]) {
+    let _ = (level, scratch);
+    portable(task, activations);
+}
+
+/// The definition: dequantized weight times code, times the activation's scale, group by group.
+fn portable(task: &Task<'_, '_>, activations: &Activations<'_>) {
+    let matrix = task.product.matrix;
+    for panel in task.panels.clone() {
+        for token in task.tokens.clone() {
+            let mut sums = [0.0; PANEL_ROWS];
+            for group in 0..activations.groups() {
+                let (d, codes) = activations.group(token, group);
+                for (row, sum) in sums.iter_mut().enumerate() {
+                    let mut weights = [0.0; GROUP];
+                    unpack_group(matrix.weight_type(), matrix.panel(panel), row, group, &mut weights);
+                    let dot: f32 = weights.iter().zip(codes).map(|(w, q)| w * f32::from(q)).sum();
+                    *sum += d * dot;
+                }
+            }
+            task.store(panel, token, &sums);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Cuts the products of a region into tasks: blocks of panels, and blocks of tokens where panels are few.
+
+use std::ops::Range;
+
+use super::Product;
+use crate::activations::TILE;
+use crate::matrix::Matrix;
+use crate::pool::Pool;
+use crate::shared::SharedMut;
+use crate::weight_type::PANEL_ROWS;
+
+/// Most products in one region.
+const MOST_PRODUCTS: usize = 8;
+
+/// Panels of a task in prefill: what the scratch holds expanded.
+pub(super) const BLOCK_PANELS: usize = 4;
+
+/// Weight bytes of a task in decode: long enough that taking it costs nothing.
+const DECODE_BYTES: usize = 12 << 10;
+
+/// Tasks per thread, so that threads of different speed end together.
+const TASKS_PER_THREAD: usize = 4;
+
+/// Tokens below which expanding weights does not pay: they go through the decode kernels.
+pub(super) const PREFILL_TOKENS: usize = 8;
+
+/// Fewest tokens in a block of tokens: expanding the weights again for each block must stay cheap.
+const BLOCK_TOKENS: usize = 64;
+
+/// A product as tasks see it.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub(super) matrix: Matrix<'a>,
+    pub(super) out: Out<'a>,
+    pub(super) accumulate: bool,
+    /// Panels of a task.
+    panels: usize,
+    /// Tokens of a task.
+    tokens: usize,
+    /// Number of the first task behind this product.
+    end: usize,
+}
+
+/// One task.
+pub(super) struct Task<'t, 'a> {
+    pub(super) product: &'t Part<'a>,
+    pub(super) panels: Range<usize>,
+    pub(super) tokens: Range<usize>,
+}
+
+/// The output of a product, shared by tasks that write different rows or tokens of it.
+#[derive(Clone, Copy)]
+pub(super) struct Out<'a> {
+    values: SharedMut<'a, f32>,
+    rows: usize,
+}
+
+impl Out<'_> {
+    /// Where `rows` of `token` go.
+    ///
+    /// # Safety
+    /// No two tasks may use the same place.
+    pub(super) unsafe fn rows(&self, token: usize, rows: Range<usize>) -> &mut [f32] {
+        // SAFETY: by the caller.
+        unsafe { self.values.slice(token * self.rows + rows.start, rows.len()) }
+    }
+}
+
+/// The tasks of a region.
+pub(super) struct TaskList<'a> {
+    parts: [Option<Part<'a>>; MOST_PRODUCTS],
+    all_tokens: usize,
+    len: usize,
+}
+
+impl<'a> TaskList<'a> {
+    pub(super) fn new(pool: &Pool, tokens: usize, products: &'a mut [Product<'_>]) -> Self {
+        assert!(products.len() <= MOST_PRODUCTS, "{} products in one region", products.len());
+        let all_panels: usize = products.iter().map(|product| product.matrix.panels()).sum();
+        let wanted = TASKS_PER_THREAD * pool.threads();
+        let mut parts = [None; MOST_PRODUCTS];
+        let mut end = 0;
+        for (product, part) in products.iter_mut().zip(&mut parts) {
+            let matrix = product.matrix;
+            let panel_bytes = (matrix.data().len() / matrix.panels()).max(1);
+            let (panels, block) = if tokens < PREFILL_TOKENS {
+                let large_enough = DECODE_BYTES.div_ceil(panel_bytes);
+                (large_enough.max(all_panels / (wanted * 2)).max(1), tokens)
+            } else {
+                let row_blocks = all_panels.div_ceil(BLOCK_PANELS);
+                let token_blocks = wanted.div_ceil(row_blocks).min(tokens / BLOCK_TOKENS).max(1);
+                (BLOCK_PANELS, tokens.div_ceil(token_blocks).next_multiple_of(3 * TILE))
+            };
+            end += matrix.panels().div_ceil(panels) * tokens.div_ceil(block);
+            let out = Out { values: SharedMut::new(product.out), rows: matrix.rows() };
+            *part = Some(Part { matrix, out, accumulate: product.accumulate, panels, tokens: block, end });
+        }
+        Self { parts, all_tokens: tokens, len: end }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn task(&self, task: usize) -> Task<'_, 'a> {
+        let mut first = 0;
+        for product in self.parts.iter().flatten() {
+            if task < product.end {
+                let index = task - first;
+                let token_blocks = self.all_tokens.div_ceil(product.tokens);
+                let panel = index / token_blocks * product.panels;
+                let token = index % token_blocks * product.tokens;
+                return Task {
+                    product,
+                    panels: panel..product.matrix.panels().min(panel + product.panels),
+                    tokens: token..self.all_tokens.min(token + product.tokens),
+                };
+            }
+            first = product.end;
+        }
+        unreachable!("task {task} of {}", self.len)
+    }
+}
+
+impl Task<'_, '_> {
+    /// Rows of panel `panel` that exist.
+    pub(super) fn rows(&self, panel: usize) -> Range<usize> {
+        panel * PANEL_ROWS..self.product.matrix.rows().min((panel + 1) * PANEL_ROWS)
+    }
+
+    /// Writes or adds the 8 rows of `panel` for `token`.
+    pub(super) fn store(&self, panel: usize, token: usize, values: &[f32; PANEL_ROWS]) {
+        // SAFETY: tasks of a region differ in panels or tokens.
+        let out = unsafe { self.product.out.rows(token, self.rows(panel)) };
+        for (out, value) in out.iter_mut().zip(values) {
+            *out = if self.product.accumulate { *out + value } else { *value };
+        }
+    }
+}
