@@ -12,7 +12,10 @@ use crate::desk::{CONTEXT, Desk, assert_error, number};
 fn a_model_larger_than_the_budget() {
     let desk = Desk::ready();
     // A few MiB above the headroom: less than the model's slab.
-    desk.put("large", &Tiny { embedding: 512, head_dim: 64, heads: 8, feed_forward: 2048, layers: 8, ..Tiny::llama() }.file());
+    desk.put(
+        "large",
+        &Tiny { embedding: 512, head_dim: 64, heads: 8, feed_forward: 2048, layers: 8, ..Tiny::llama() }.file(),
+    );
     desk.probe.set_available(Some(Bytes((512 << 20) + (4 << 20))));
     let error = desk.load("large").expect_err("it does not fit");
     assert_error(&error, ErrorCode::PlanDoesNotFit, "");

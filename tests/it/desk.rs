@@ -109,8 +109,14 @@ impl Desk {
     /// Sends a message; returns its generation.
     pub(crate) fn send(&self, text: &str, output_tokens: Option<u32>, completion: bool) -> Result<u64, IpcError> {
         let conversation = self.run(self.backend.conversation_get()).unwrap().id;
-        let request =
-            SendRequest { conversation, text: text.to_owned(), output_tokens, regenerate: None, edit: None, completion };
+        let request = SendRequest {
+            conversation,
+            text: text.to_owned(),
+            output_tokens,
+            regenerate: None,
+            edit: None,
+            completion,
+        };
         self.run(self.backend.generation_send(request)).map(|accepted| accepted.generation)
     }
 

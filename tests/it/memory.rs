@@ -96,8 +96,7 @@ fn command_line() -> PathBuf {
 /// Runs a command to its end; returns what it printed and its peak resident memory as the kernel counted it.
 #[cfg(target_os = "linux")]
 fn run_and_watch(binary: &Path, arguments: &[&str]) -> (Value, u64) {
-    let mut child =
-        Command::new(binary).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = Command::new(binary).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let status = format!("/proc/{}/status", child.id());
     let reader = std::thread::spawn({
         let out = child.stdout.take().unwrap();

@@ -39,17 +39,26 @@ fn gemma3_ids_equal_the_references() {
     check("gemma3");
 }
 
-/// The bytes of the ids are the bytes of the text: nothing is lost, nothing is normalised.
+/// The bytes of the ids are the bytes of the text: nothing is normalised, and nothing is lost but bytes that the
+/// vocabulary has no token for (SmolLM2's has none for eleven control characters and some invalid bytes).
 #[test]
 fn ids_spell_the_text() {
     for key in ["smollm2", "gemma3"] {
         let tokenizer = tokenizer(key);
+        let mut has_token = [false; 256];
+        for id in 0..tokenizer.vocabulary() {
+            if let [byte] = tokenizer.token_bytes(id) {
+                has_token[usize::from(*byte)] = true;
+            }
+        }
+        assert!(has_token[usize::from(b' ')..127].iter().all(|&has| has), "{key}: printable ASCII has tokens");
         for text in fixtures::tokens(key).texts {
             let ids = tokenizer.encode(&text.text, SpecialTokens::AsText);
             let bytes: Vec<u8> = ids.iter().flat_map(|&id| tokenizer.token_bytes(id).to_vec()).collect();
             // SentencePiece's alphabet writes a space as U+2581: the two are the same to it.
             let expected = if key == "gemma3" { text.text.replace('\u{2581}', " ") } else { text.text };
-            assert_eq!(bytes, expected.as_bytes(), "{key} {}", text.name);
+            let expected: Vec<u8> = expected.bytes().filter(|&byte| has_token[usize::from(byte)]).collect();
+            assert_eq!(bytes, expected, "{key} {}", text.name);
         }
     }
 }
@@ -77,7 +86,9 @@ fn typed_look_alikes_stay_text() {
 fn a_megabyte_is_tokenized_in_seconds() {
     for key in ["smollm2", "gemma3"] {
         let tokenizer = tokenizer(key);
-        for text in ["a".repeat(1 << 20), "lorem ipsum ".repeat(1 << 17), "\u{1f602}".repeat(1 << 18), " ".repeat(1 << 20)] {
+        for text in
+            ["a".repeat(1 << 20), "lorem ipsum ".repeat(1 << 17), "\u{1f602}".repeat(1 << 18), " ".repeat(1 << 20)]
+        {
             let start = std::time::Instant::now();
             let ids = tokenizer.encode(&text, SpecialTokens::AsText);
             let seconds = start.elapsed().as_secs_f64();

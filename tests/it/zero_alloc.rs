@@ -90,12 +90,14 @@ fn prefill_and_decode_allocate_nothing() {
         let path = folder.path().join("tiny.gguf");
         tiny.file().write(&path);
         let file = ModelFile::open(&path).unwrap();
-        let prompt = file.tokenizer().encode(&fixtures::prose()[..200], plimsoll_engine::tokenizer::SpecialTokens::AsText);
+        let prompt =
+            file.tokenizer().encode(&fixtures::prose()[..200], plimsoll_engine::tokenizer::SpecialTokens::AsText);
         check(&file, 1024, &prompt, 40);
     }
     for path in [models::smollm2(), models::gemma3()] {
         let file = ModelFile::open(&path).unwrap();
-        let prompt = file.tokenizer().encode(&fixtures::prose()[..2600], plimsoll_engine::tokenizer::SpecialTokens::AsText);
+        let prompt =
+            file.tokenizer().encode(&fixtures::prose()[..2600], plimsoll_engine::tokenizer::SpecialTokens::AsText);
         check(&file, 2048, &prompt, 24);
     }
 }

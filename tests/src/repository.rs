@@ -28,7 +28,8 @@ pub fn files() -> Vec<String> {
 
 /// The files with one of these extensions below one of these folders (`""` is the root).
 pub fn files_below(folders: &[&str], extensions: &[&str]) -> Vec<String> {
-    let below = |file: &String| folders.iter().any(|folder| folder.is_empty() || file.starts_with(&format!("{folder}/")));
+    let below =
+        |file: &String| folders.iter().any(|folder| folder.is_empty() || file.starts_with(&format!("{folder}/")));
     let of_kind = |file: &String| extensions.iter().any(|extension| file.ends_with(&format!(".{extension}")));
     files().into_iter().filter(|file| below(file) && of_kind(file)).collect()
 }
