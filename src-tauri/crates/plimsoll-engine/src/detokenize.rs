@@ -8,12 +8,7 @@ mod stop;
 mod utf8;
 
 #[cfg(test)]
-#[allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "tests"
-)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "tests")]
 mod tests;
 
 use std::sync::Arc;
@@ -46,12 +41,7 @@ impl Detokenizer {
     /// stop strings are ignored.
     pub fn new(tokenizer: Arc<Tokenizer>, stop: &[String]) -> Self {
         let drop_space = tokenizer.adds_leading_space();
-        Self {
-            tokenizer,
-            bytes: LossyUtf8::default(),
-            stop: StopStrings::new(stop),
-            drop_space,
-        }
+        Self { tokenizer, bytes: LossyUtf8::new(), stop: StopStrings::new(stop), drop_space }
     }
 
     /// Appends to `out` what the token `id` makes certain. Control tokens have no text.

@@ -80,18 +80,9 @@ impl GgufFile {
         let (bytes, header_len) = header.into_bytes();
         let metadata = Metadata::new(bytes, entries)?;
         let alignment = read_alignment(&metadata)?;
-        let data_start = header_len
-            .checked_next_multiple_of(alignment)
-            .ok_or(GgufError::Alignment { alignment })?;
+        let data_start = header_len.checked_next_multiple_of(alignment).ok_or(GgufError::Alignment { alignment })?;
         let tensors = TensorTable::new(pending, data_start, alignment, file_len)?;
-        Ok(Self {
-            version,
-            alignment,
-            file_len,
-            data_start,
-            metadata,
-            tensors,
-        })
+        Ok(Self { version, alignment, file_len, data_start, metadata, tensors })
     }
 
     /// Version of the container format: 2 or 3.
@@ -170,10 +161,7 @@ impl GgufFile {
     }
 
     /// Array of f32.
-    pub fn array_f32(
-        &self,
-        key: &str,
-    ) -> Result<Option<impl ExactSizeIterator<Item = f32>>, GgufError> {
+    pub fn array_f32(&self, key: &str) -> Result<Option<impl ExactSizeIterator<Item = f32>>, GgufError> {
         self.metadata.array_f32(key)
     }
 
@@ -187,14 +175,8 @@ impl GgufFile {
         let Some(values) = self.array_integers(key)? else {
             return Ok(None);
         };
-        let out_of_range = |value| GgufError::OutOfRange {
-            key: error::shown(key.as_bytes()),
-            value,
-        };
-        values
-            .map(|value| u32::try_from(value).map_err(|_| out_of_range(value)))
-            .collect::<Result<_, _>>()
-            .map(Some)
+        let out_of_range = |value| GgufError::OutOfRange { key: error::shown(key.as_bytes()), value };
+        values.map(|value| u32::try_from(value).map_err(|_| out_of_range(value))).collect::<Result<_, _>>().map(Some)
     }
 
     /// Tensors in the order of the file's table.
@@ -214,9 +196,7 @@ impl GgufFile {
 }
 
 fn required<T>(key: &str, value: Option<T>) -> Result<T, GgufError> {
-    value.ok_or_else(|| GgufError::MissingKey {
-        key: error::shown(key.as_bytes()),
-    })
+    value.ok_or_else(|| GgufError::MissingKey { key: error::shown(key.as_bytes()) })
 }
 
 /// Magic, version and the two counts.
@@ -227,30 +207,18 @@ fn read_preamble<R: Read>(header: &mut HeaderReader<R>) -> Result<(u32, u64, u64
     }
     let version = header.u32(|| "version".into())?;
     if version.swap_bytes() <= 0xffff && version > 0xffff {
-        return Err(GgufError::BigEndian {
-            version: version.swap_bytes(),
-        });
+        return Err(GgufError::BigEndian { version: version.swap_bytes() });
     }
     if !(2..=3).contains(&version) {
         return Err(GgufError::UnsupportedVersion { version });
     }
-    let tensors = header.count(
-        || "tensor count".into(),
-        tensors::MIN_INFO_BYTES,
-        MAX_ENTRIES,
-    )?;
-    let entries = header.count(
-        || "metadata count".into(),
-        metadata::MIN_ENTRY_BYTES,
-        MAX_ENTRIES,
-    )?;
+    let tensors = header.count(|| "tensor count".into(), tensors::MIN_INFO_BYTES, MAX_ENTRIES)?;
+    let entries = header.count(|| "metadata count".into(), metadata::MIN_ENTRY_BYTES, MAX_ENTRIES)?;
     Ok((version, tensors, entries))
 }
 
 fn read_alignment(metadata: &Metadata) -> Result<u64, GgufError> {
-    let alignment = metadata
-        .u32("general.alignment")?
-        .map_or(DEFAULT_ALIGNMENT, u64::from);
+    let alignment = metadata.u32("general.alignment")?.map_or(DEFAULT_ALIGNMENT, u64::from);
     if alignment.is_power_of_two() && alignment <= MAX_ALIGNMENT {
         Ok(alignment)
     } else {

@@ -46,8 +46,8 @@ pub enum SampleError {
     },
 }
 
-/// Chooses tokens for one answer. The same settings and logits give the same tokens on every machine and in every
-/// version: the random numbers are xoshiro256++ from the seed.
+/// Chooses tokens for one answer. The same settings, logits and history give the same tokens in every version: the
+/// random numbers are xoshiro256++ from the seed.
 #[derive(Debug, Clone)]
 pub struct Sampler {
     settings: Sampling,
@@ -58,10 +58,7 @@ impl Sampler {
     /// A sampler at the start of its seed's sequence.
     pub fn new(settings: Sampling) -> Result<Self, SamplingError> {
         settings.validate()?;
-        Ok(Self {
-            rng: Xoshiro256::from_seed(settings.seed),
-            settings,
-        })
+        Ok(Self { rng: Xoshiro256::from_seed(settings.seed), settings })
     }
 
     /// The settings it was made with.
@@ -78,10 +75,7 @@ impl Sampler {
         history: &[u32],
     ) -> Result<u32, SampleError> {
         let vocabulary = logits.len();
-        let too_small = SampleError::ScratchTooSmall {
-            scratch: scratch.len(),
-            vocabulary,
-        };
+        let too_small = SampleError::ScratchTooSmall { scratch: scratch.len(), vocabulary };
         let scratch = scratch.get_mut(..vocabulary).ok_or(too_small)?;
         penalties::apply(&self.settings, logits, scratch, history);
         let best = select::argmax(logits).ok_or_else(|| SampleError::NoUsableLogit {

@@ -12,16 +12,10 @@ pub(super) struct StopStrings {
 
 impl StopStrings {
     pub(super) fn new(stops: &[String]) -> Self {
-        let stops = stops
-            .iter()
-            .filter(|stop| !stop.is_empty())
-            .cloned()
-            .collect();
-        Self {
-            stops,
-            held: String::new(),
-            stopped: false,
-        }
+        let stops: Vec<String> = stops.iter().filter(|stop| !stop.is_empty()).cloned().collect();
+        let longest = stops.iter().map(String::len).max().unwrap_or(0);
+        // Room for what is held and for a token, so that streaming does not allocate.
+        Self { stops, held: String::with_capacity(longest.saturating_add(256)), stopped: false }
     }
 
     /// The text that is held back; new text is appended here.
@@ -62,18 +56,9 @@ impl StopStrings {
 
     /// Bytes at the end of the held text that begin a stop string.
     fn partial_match(&self) -> usize {
-        let longest = self
-            .stops
-            .iter()
-            .map(|stop| stop.len().saturating_sub(1))
-            .max()
-            .unwrap_or(0);
+        let longest = self.stops.iter().map(|stop| stop.len().saturating_sub(1)).max().unwrap_or(0);
         let from = self.held.len().saturating_sub(longest);
         let starts = (from..self.held.len()).filter_map(|start| self.held.get(start..));
-        starts
-            .filter(|tail| self.stops.iter().any(|stop| stop.starts_with(tail)))
-            .map(str::len)
-            .next()
-            .unwrap_or(0)
+        starts.filter(|tail| self.stops.iter().any(|stop| stop.starts_with(tail))).map(str::len).next().unwrap_or(0)
     }
 }

@@ -1,13 +1,18 @@
 //! Bytes to text across pieces, with the same result as `String::from_utf8_lossy` of all bytes at once.
 
 /// Decodes UTF-8 that arrives in pieces.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct LossyUtf8 {
     /// Start of a character whose other bytes are still to come: at most three bytes, and what is being pushed.
     pending: Vec<u8>,
 }
 
 impl LossyUtf8 {
+    /// Nothing pending. Has room for a token, so that streaming does not allocate.
+    pub(super) fn new() -> Self {
+        Self { pending: Vec::with_capacity(256) }
+    }
+
     /// Appends to `text` what `bytes` completes. Each maximal invalid sequence becomes one U+FFFD.
     pub(super) fn push(&mut self, bytes: &[u8], text: &mut String) {
         self.pending.extend(bytes);

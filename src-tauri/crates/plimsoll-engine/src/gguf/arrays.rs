@@ -15,8 +15,7 @@ impl<'a> Iterator for Strings<'a> {
     fn next(&mut self) -> Option<&'a [u8]> {
         self.left = self.left.checked_sub(1)?;
         let (len, rest) = self.bytes.split_first_chunk::<8>()?;
-        let (text, rest) =
-            rest.split_at_checked(usize::try_from(u64::from_le_bytes(*len)).ok()?)?;
+        let (text, rest) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*len)).ok()?)?;
         self.bytes = rest;
         Some(text)
     }
@@ -58,20 +57,14 @@ impl Iterator for Integers<'_> {
             ValueType::I16 => self.split().map(|b| i16::from_le_bytes(b).into()),
             ValueType::U32 => self.split().map(|b| u32::from_le_bytes(b).into()),
             ValueType::I32 => self.split().map(|b| i32::from_le_bytes(b).into()),
-            ValueType::U64 => self
-                .split()
-                .map(|b| i64::try_from(u64::from_le_bytes(b)).unwrap_or(i64::MAX)),
+            ValueType::U64 => self.split().map(|b| i64::try_from(u64::from_le_bytes(b)).unwrap_or(i64::MAX)),
             ValueType::I64 => self.split().map(i64::from_le_bytes),
             ValueType::F32 | ValueType::F64 | ValueType::String | ValueType::Array => None,
         }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let width = self
-            .value_type
-            .width()
-            .and_then(|width| usize::try_from(width).ok())
-            .unwrap_or(1);
+        let width = self.value_type.width().and_then(|width| usize::try_from(width).ok()).unwrap_or(1);
         let left = self.bytes.len().checked_div(width).unwrap_or(0);
         (left, Some(left))
     }

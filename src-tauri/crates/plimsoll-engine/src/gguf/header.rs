@@ -19,10 +19,7 @@ impl Span {
     /// The bytes of this range; empty if the range is outside the buffer.
     pub(super) fn of(self, buffer: &[u8]) -> &[u8] {
         let start = self.start as usize;
-        start
-            .checked_add(self.len as usize)
-            .and_then(|end| buffer.get(start..end))
-            .unwrap_or_default()
+        start.checked_add(self.len as usize).and_then(|end| buffer.get(start..end)).unwrap_or_default()
     }
 }
 
@@ -36,12 +33,7 @@ pub(super) struct HeaderReader<R> {
 
 impl<R: Read> HeaderReader<R> {
     pub(super) fn new(source: R, file_len: u64) -> Self {
-        Self {
-            source,
-            file_len,
-            buffer: Vec::new(),
-            position: 0,
-        }
+        Self { source, file_len, buffer: Vec::new(), position: 0 }
     }
 
     /// Bytes of the file after the cursor.
@@ -65,25 +57,14 @@ impl<R: Read> HeaderReader<R> {
     pub(super) fn since(&self, span: Span) -> Span {
         // The cursor is below `MAX_HEADER_BYTES`, which fits 32 bits.
         let end = u32::try_from(self.position).unwrap_or(span.start);
-        Span {
-            start: span.start,
-            len: end.saturating_sub(span.start),
-        }
+        Span { start: span.start, len: end.saturating_sub(span.start) }
     }
 
     /// Advances over `needed` bytes of `field`.
-    pub(super) fn skip(
-        &mut self,
-        needed: u64,
-        field: impl Fn() -> String,
-    ) -> Result<Span, GgufError> {
+    pub(super) fn skip(&mut self, needed: u64, field: impl Fn() -> String) -> Result<Span, GgufError> {
         let have = self.remaining();
         if needed > have {
-            return Err(GgufError::Truncated {
-                field: field(),
-                needed,
-                have,
-            });
+            return Err(GgufError::Truncated { field: field(), needed, have });
         }
         // Cannot overflow: both are at most the file's length.
         let end = self.position as u64 + needed;
@@ -97,11 +78,7 @@ impl<R: Read> HeaderReader<R> {
         if limit > self.buffer.len() {
             // The file is shorter than it was when its length was taken.
             let have = self.buffer.len().saturating_sub(self.position) as u64;
-            return Err(GgufError::Truncated {
-                field: field(),
-                needed,
-                have,
-            });
+            return Err(GgufError::Truncated { field: field(), needed, have });
         }
         let (Ok(start), Ok(len)) = (u32::try_from(self.position), u32::try_from(needed)) else {
             return Err(GgufError::HeaderTooLarge { needed: end });
@@ -113,37 +90,20 @@ impl<R: Read> HeaderReader<R> {
     /// Reads on until the buffer holds at least `wanted` bytes or the file ends. Doubles, so that a header of many small
     /// fields costs few reads, and stays below twice the header.
     fn fill(&mut self, wanted: usize) -> Result<(), GgufError> {
-        let target = wanted
-            .max(self.buffer.len().saturating_mul(2))
-            .max(FIRST_READ);
-        let target = usize::try_from(self.file_len)
-            .unwrap_or(usize::MAX)
-            .min(target);
+        let target = wanted.max(self.buffer.len().saturating_mul(2)).max(FIRST_READ);
+        let target = usize::try_from(self.file_len).unwrap_or(usize::MAX).min(target);
         let missing = target.saturating_sub(self.buffer.len());
         self.buffer.reserve_exact(missing);
-        self.source
-            .by_ref()
-            .take(missing as u64)
-            .read_to_end(&mut self.buffer)?;
+        self.source.by_ref().take(missing as u64).read_to_end(&mut self.buffer)?;
         Ok(())
     }
 
     /// The next `N` bytes.
-    pub(super) fn array<const N: usize>(
-        &mut self,
-        field: impl Fn() -> String,
-    ) -> Result<[u8; N], GgufError> {
+    pub(super) fn array<const N: usize>(&mut self, field: impl Fn() -> String) -> Result<[u8; N], GgufError> {
         let span = self.skip(N as u64, &field)?;
         let have = self.remaining();
-        let truncated = || GgufError::Truncated {
-            field: field(),
-            needed: N as u64,
-            have,
-        };
-        self.bytes(span)
-            .first_chunk::<N>()
-            .copied()
-            .ok_or_else(truncated)
+        let truncated = || GgufError::Truncated { field: field(), needed: N as u64, have };
+        self.bytes(span).first_chunk::<N>().copied().ok_or_else(truncated)
     }
 
     pub(super) fn u32(&mut self, field: impl Fn() -> String) -> Result<u32, GgufError> {
@@ -155,24 +115,11 @@ impl<R: Read> HeaderReader<R> {
     }
 
     /// A count of things of at least `smallest` bytes each: refused if the rest of the file cannot hold them.
-    pub(super) fn count(
-        &mut self,
-        field: impl Fn() -> String,
-        smallest: u64,
-        most: u64,
-    ) -> Result<u64, GgufError> {
+    pub(super) fn count(&mut self, field: impl Fn() -> String, smallest: u64, most: u64) -> Result<u64, GgufError> {
         let count = self.u64(&field)?;
-        let limit = self
-            .remaining()
-            .checked_div(smallest)
-            .unwrap_or(0)
-            .min(most);
+        let limit = self.remaining().checked_div(smallest).unwrap_or(0).min(most);
         if count > limit {
-            return Err(GgufError::Count {
-                field: field(),
-                count,
-                limit,
-            });
+            return Err(GgufError::Count { field: field(), count, limit });
         }
         Ok(count)
     }

@@ -96,19 +96,13 @@ pub(super) struct Entry {
 }
 
 /// Reads `count` pairs.
-pub(super) fn read_entries<R: Read>(
-    header: &mut HeaderReader<R>,
-    count: u64,
-) -> Result<Vec<Entry>, GgufError> {
+pub(super) fn read_entries<R: Read>(header: &mut HeaderReader<R>, count: u64) -> Result<Vec<Entry>, GgufError> {
     let mut entries = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
     for index in 0..count {
         let key = header.string(|| format!("metadata key {index}"))?;
         let bytes = header.bytes(key);
         if bytes.is_empty() || std::str::from_utf8(bytes).is_err() {
-            return Err(GgufError::BadKey {
-                index,
-                key: shown(bytes),
-            });
+            return Err(GgufError::BadKey { index, key: shown(bytes) });
         }
         entries.push(read_value(header, key)?);
     }
@@ -121,13 +115,7 @@ fn read_value<R: Read>(header: &mut HeaderReader<R>, key: Span) -> Result<Entry,
     let field = || format!("value of {name:?}");
     if value_type == ValueType::Array {
         let (element, count, value) = read_array(header, &name, 1)?;
-        return Ok(Entry {
-            key,
-            value_type,
-            element: Some(element),
-            count,
-            value,
-        });
+        return Ok(Entry { key, value_type, element: Some(element), count, value });
     }
     let value = match value_type.width() {
         Some(width) => header.skip(width, field)?,
@@ -136,21 +124,12 @@ fn read_value<R: Read>(header: &mut HeaderReader<R>, key: Span) -> Result<Entry,
     if value_type == ValueType::Bool {
         check_booleans(header.bytes(value), &name)?;
     }
-    Ok(Entry {
-        key,
-        value_type,
-        element: None,
-        count: 1,
-        value,
-    })
+    Ok(Entry { key, value_type, element: None, count: 1, value })
 }
 
 fn read_type<R: Read>(header: &mut HeaderReader<R>, name: &str) -> Result<ValueType, GgufError> {
     let number = header.u32(|| format!("value type of {name:?}"))?;
-    let unknown = || GgufError::UnknownValueType {
-        key: name.to_owned(),
-        value_type: number,
-    };
+    let unknown = || GgufError::UnknownValueType { key: name.to_owned(), value_type: number };
     ValueType::from_number(number).ok_or_else(unknown)
 }
 
@@ -160,19 +139,13 @@ fn read_array<R: Read>(
     depth: u32,
 ) -> Result<(ValueType, u32, Span), GgufError> {
     if depth > MAX_ARRAY_DEPTH {
-        return Err(GgufError::NestedTooDeep {
-            key: name.to_owned(),
-        });
+        return Err(GgufError::NestedTooDeep { key: name.to_owned() });
     }
     let element = read_type(header, name)?;
     let counted = || format!("element count of {name:?}");
     let field = || format!("elements of {name:?}");
     // The shortest element: a number, an empty string, or an empty array.
-    let smallest = element.width().unwrap_or(if element == ValueType::String {
-        8
-    } else {
-        4 + 8
-    });
+    let smallest = element.width().unwrap_or(if element == ValueType::String { 8 } else { 4 + 8 });
     let count = header.count(counted, smallest, u64::from(u32::MAX))?;
     let short_count = u32::try_from(count).unwrap_or(u32::MAX);
     if let Some(width) = element.width() {
@@ -196,10 +169,7 @@ fn read_array<R: Read>(
 
 fn check_booleans(bytes: &[u8], name: &str) -> Result<(), GgufError> {
     match bytes.iter().find(|byte| **byte > 1) {
-        Some(value) => Err(GgufError::BadBool {
-            key: name.to_owned(),
-            value: *value,
-        }),
+        Some(value) => Err(GgufError::BadBool { key: name.to_owned(), value: *value }),
         None => Ok(()),
     }
 }
@@ -214,14 +184,9 @@ pub(super) struct Metadata {
 impl Metadata {
     pub(super) fn new(header: Vec<u8>, mut entries: Vec<Entry>) -> Result<Self, GgufError> {
         entries.sort_unstable_by(|a, b| a.key.of(&header).cmp(b.key.of(&header)));
-        let twice = entries
-            .iter()
-            .zip(entries.iter().skip(1))
-            .find(|(a, b)| a.key.of(&header) == b.key.of(&header));
+        let twice = entries.iter().zip(entries.iter().skip(1)).find(|(a, b)| a.key.of(&header) == b.key.of(&header));
         if let Some((entry, _)) = twice {
-            return Err(GgufError::DuplicateKey {
-                key: shown(entry.key.of(&header)),
-            });
+            return Err(GgufError::DuplicateKey { key: shown(entry.key.of(&header)) });
         }
         Ok(Self { header, entries })
     }
@@ -232,9 +197,7 @@ impl Metadata {
     }
 
     pub(super) fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.entries
-            .iter()
-            .map(|entry| std::str::from_utf8(entry.key.of(&self.header)).unwrap_or_default())
+        self.entries.iter().map(|entry| std::str::from_utf8(entry.key.of(&self.header)).unwrap_or_default())
     }
 
     pub(super) fn value_type(&self, key: &str) -> Option<ValueType> {
@@ -242,9 +205,7 @@ impl Metadata {
     }
 
     fn entry(&self, key: &str) -> Option<&Entry> {
-        let found = self
-            .entries
-            .binary_search_by(|entry| entry.key.of(&self.header).cmp(key.as_bytes()));
+        let found = self.entries.binary_search_by(|entry| entry.key.of(&self.header).cmp(key.as_bytes()));
         found.ok().and_then(|index| self.entries.get(index))
     }
 
@@ -257,10 +218,7 @@ impl Metadata {
         }
         match std::str::from_utf8(entry.value.of(&self.header)) {
             Ok(text) => Ok(Some(text)),
-            Err(e) => Err(GgufError::NotUtf8 {
-                key: shown(key.as_bytes()),
-                valid_up_to: e.valid_up_to(),
-            }),
+            Err(e) => Err(GgufError::NotUtf8 { key: shown(key.as_bytes()), valid_up_to: e.valid_up_to() }),
         }
     }
 
@@ -275,10 +233,7 @@ impl Metadata {
         let value = value.ok_or_else(|| wrong_type(key, entry, "an integer"))?;
         match u32::try_from(value) {
             Ok(value) => Ok(Some(value)),
-            Err(_) => Err(GgufError::OutOfRange {
-                key: shown(key.as_bytes()),
-                value,
-            }),
+            Err(_) => Err(GgufError::OutOfRange { key: shown(key.as_bytes()), value }),
         }
     }
 
@@ -289,14 +244,10 @@ impl Metadata {
         let bytes = entry.value.of(&self.header);
         let value = match entry.value_type {
             ValueType::F32 => bytes.first_chunk().map(|bytes| f32::from_le_bytes(*bytes)),
-            ValueType::F64 => bytes
-                .first_chunk()
-                .map(|bytes| narrow(f64::from_le_bytes(*bytes))),
+            ValueType::F64 => bytes.first_chunk().map(|bytes| narrow(f64::from_le_bytes(*bytes))),
             _ => None,
         };
-        value
-            .map(Some)
-            .ok_or_else(|| wrong_type(key, entry, "a float"))
+        value.map(Some).ok_or_else(|| wrong_type(key, entry, "a float"))
     }
 
     pub(super) fn bool(&self, key: &str) -> Result<Option<bool>, GgufError> {
@@ -316,16 +267,10 @@ impl Metadata {
         if entry.element != Some(ValueType::String) {
             return Err(wrong_type(key, entry, "an array of strings"));
         }
-        Ok(Some(Strings {
-            bytes: entry.value.of(&self.header),
-            left: entry.count as usize,
-        }))
+        Ok(Some(Strings { bytes: entry.value.of(&self.header), left: entry.count as usize }))
     }
 
-    pub(super) fn array_f32(
-        &self,
-        key: &str,
-    ) -> Result<Option<impl ExactSizeIterator<Item = f32>>, GgufError> {
+    pub(super) fn array_f32(&self, key: &str) -> Result<Option<impl ExactSizeIterator<Item = f32>>, GgufError> {
         let Some(entry) = self.entry(key) else {
             return Ok(None);
         };
@@ -358,17 +303,10 @@ impl Metadata {
 }
 
 fn wrong_type(key: &str, entry: &Entry, wanted: &'static str) -> GgufError {
-    GgufError::WrongType {
-        key: shown(key.as_bytes()),
-        found: entry.element.unwrap_or(entry.value_type),
-        wanted,
-    }
+    GgufError::WrongType { key: shown(key.as_bytes()), found: entry.element.unwrap_or(entry.value_type), wanted }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "model constants: f64 in a file means the same f32"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "model constants: f64 in a file means the same f32")]
 fn narrow(value: f64) -> f32 {
     value as f32
 }

@@ -29,16 +29,12 @@ pub struct TensorInfo {
 impl TensorInfo {
     /// Dimensions, innermost (contiguous) first, as in the file: a matrix of `rows` outputs is `[cols, rows]`.
     pub fn dims(&self) -> &[u64] {
-        self.dims
-            .get(..usize::from(self.rank))
-            .unwrap_or(&self.dims)
+        self.dims.get(..usize::from(self.rank)).unwrap_or(&self.dims)
     }
 
     /// Count of values.
     pub fn values(&self) -> u64 {
-        self.dims()
-            .iter()
-            .fold(1, |product, dim| product.saturating_mul(*dim))
+        self.dims().iter().fold(1, |product, dim| product.saturating_mul(*dim))
     }
 }
 
@@ -85,10 +81,7 @@ pub fn block_layout(ggml_type: u32) -> Option<BlockLayout> {
 }
 
 /// Reads `count` rows of the table. Their `offset` is still relative to the start of tensor data.
-pub(super) fn read_infos<R: Read>(
-    header: &mut HeaderReader<R>,
-    count: u64,
-) -> Result<Vec<TensorInfo>, GgufError> {
+pub(super) fn read_infos<R: Read>(header: &mut HeaderReader<R>, count: u64) -> Result<Vec<TensorInfo>, GgufError> {
     let mut infos = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
     for index in 0..count {
         infos.push(read_info(header, index)?);
@@ -102,67 +95,39 @@ fn read_info<R: Read>(header: &mut HeaderReader<R>, index: u64) -> Result<Tensor
     let name: Box<str> = match std::str::from_utf8(bytes) {
         Ok(name) if !name.is_empty() => name.into(),
         _ => {
-            return Err(GgufError::BadTensorName {
-                index,
-                name: shown(bytes),
-            });
+            return Err(GgufError::BadTensorName { index, name: shown(bytes) });
         }
     };
-    let rank = header.u32(|| format!("dimension count of tensor {name:?}"))?;
+    let of = |field: &str| format!("{field} of tensor {:?}", shown(name.as_bytes()));
+    let rank = header.u32(|| of("dimension count"))?;
     if !(1..=MAX_DIMENSIONS).contains(&rank) {
-        return Err(GgufError::Dimensions {
-            tensor: shown(name.as_bytes()),
-            dimensions: rank,
-        });
+        return Err(GgufError::Dimensions { tensor: shown(name.as_bytes()), dimensions: rank });
     }
     let mut dims = [1_u64; 4];
     for dim in dims.iter_mut().take(rank as usize) {
-        *dim = header.u64(|| format!("dimensions of tensor {name:?}"))?;
+        *dim = header.u64(|| of("dimensions"))?;
     }
-    let ggml_type = header.u32(|| format!("type of tensor {name:?}"))?;
-    let offset = header.u64(|| format!("offset of tensor {name:?}"))?;
-    let mut info = TensorInfo {
-        name,
-        dims,
-        rank: u8::try_from(rank).unwrap_or(4),
-        ggml_type,
-        offset,
-        bytes: 0,
-    };
+    let ggml_type = header.u32(|| of("type"))?;
+    let offset = header.u64(|| of("offset"))?;
+    let mut info = TensorInfo { name, dims, rank: u8::try_from(rank).unwrap_or(4), ggml_type, offset, bytes: 0 };
     info.bytes = data_bytes(&info)?;
     Ok(info)
 }
 
 fn data_bytes(info: &TensorInfo) -> Result<u64, GgufError> {
     let tensor = || shown(info.name.as_bytes());
-    let impossible = || GgufError::Shape {
-        tensor: tensor(),
-        dims: info.dims().to_vec(),
-    };
-    let values = info
-        .dims()
-        .iter()
-        .try_fold(1_u64, |product, dim| product.checked_mul(*dim))
-        .ok_or_else(impossible)?;
+    let impossible = || GgufError::Shape { tensor: tensor(), dims: info.dims().to_vec() };
+    let values = info.dims().iter().try_fold(1_u64, |product, dim| product.checked_mul(*dim)).ok_or_else(impossible)?;
     if values == 0 {
         return Err(impossible());
     }
-    let block = block_layout(info.ggml_type).ok_or_else(|| GgufError::UnknownTensorType {
-        tensor: tensor(),
-        ggml_type: info.ggml_type,
-    })?;
+    let block = block_layout(info.ggml_type)
+        .ok_or_else(|| GgufError::UnknownTensorType { tensor: tensor(), ggml_type: info.ggml_type })?;
     let [row, ..] = info.dims;
     if !row.is_multiple_of(block.values) {
-        return Err(GgufError::PartialBlock {
-            tensor: tensor(),
-            row,
-            block: block.values,
-        });
+        return Err(GgufError::PartialBlock { tensor: tensor(), row, block: block.values });
     }
-    values
-        .checked_div(block.values)
-        .and_then(|blocks| blocks.checked_mul(block.bytes))
-        .ok_or_else(impossible)
+    values.checked_div(block.values).and_then(|blocks| blocks.checked_mul(block.bytes)).ok_or_else(impossible)
 }
 
 /// The tensors of one file, with positions in the file.
@@ -186,18 +151,12 @@ impl TensorTable {
         }
         let info = |index: &u32| infos.get(*index as usize);
         let mut by_name: Vec<u32> = (0..).take(infos.len()).collect();
-        by_name.sort_unstable_by(|a, b| {
-            info(a)
-                .map(|info| &info.name)
-                .cmp(&info(b).map(|info| &info.name))
-        });
+        by_name.sort_unstable_by(|a, b| info(a).map(|info| &info.name).cmp(&info(b).map(|info| &info.name)));
         for (a, b) in by_name.iter().zip(by_name.iter().skip(1)) {
             if let (Some(first), Some(second)) = (info(a), info(b))
                 && first.name == second.name
             {
-                return Err(GgufError::DuplicateTensor {
-                    tensor: shown(first.name.as_bytes()),
-                });
+                return Err(GgufError::DuplicateTensor { tensor: shown(first.name.as_bytes()) });
             }
         }
         let mut by_offset = by_name.clone();
@@ -222,39 +181,22 @@ impl TensorTable {
 
     pub(super) fn get(&self, name: &str) -> Option<&TensorInfo> {
         let info = |index: u32| self.infos.get(index as usize);
-        let found = self
-            .by_name
-            .binary_search_by(|index| info(*index).map(|info| &*info.name).cmp(&Some(name)));
-        found
-            .ok()
-            .and_then(|at| self.by_name.get(at))
-            .and_then(|index| info(*index))
+        let found = self.by_name.binary_search_by(|index| info(*index).map(|info| &*info.name).cmp(&Some(name)));
+        found.ok().and_then(|at| self.by_name.get(at)).and_then(|index| info(*index))
     }
 
     pub(super) fn memory(&self) -> Bytes {
         let names: usize = self.infos.iter().map(|info| info.name.len()).sum();
-        let rows = self
-            .infos
-            .capacity()
-            .saturating_mul(size_of::<TensorInfo>());
+        let rows = self.infos.capacity().saturating_mul(size_of::<TensorInfo>());
         let index = self.by_name.capacity().saturating_mul(size_of::<u32>());
         Bytes(names.saturating_add(rows).saturating_add(index) as u64)
     }
 }
 
-fn place(
-    info: &mut TensorInfo,
-    data_start: u64,
-    alignment: u64,
-    file_len: u64,
-) -> Result<(), GgufError> {
+fn place(info: &mut TensorInfo, data_start: u64, alignment: u64, file_len: u64) -> Result<(), GgufError> {
     let tensor = || shown(info.name.as_bytes());
     if !info.offset.is_multiple_of(alignment) {
-        return Err(GgufError::TensorAlignment {
-            tensor: tensor(),
-            offset: info.offset,
-            alignment,
-        });
+        return Err(GgufError::TensorAlignment { tensor: tensor(), offset: info.offset, alignment });
     }
     let start = data_start.checked_add(info.offset);
     let end = start.and_then(|start| start.checked_add(info.bytes));

@@ -117,69 +117,45 @@ impl GgufWriter {
 
     /// Adds an array of floats.
     pub fn array_f32(&mut self, key: &str, values: &[f32]) -> &mut Self {
-        self.array(key, ValueType::F32, values.len())
-            .extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        self.array(key, ValueType::F32, values.len()).extend(values.iter().flat_map(|value| value.to_le_bytes()));
         self
     }
 
     /// Adds an array of signed 32-bit values.
     pub fn array_i32(&mut self, key: &str, values: &[i32]) -> &mut Self {
-        self.array(key, ValueType::I32, values.len())
-            .extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        self.array(key, ValueType::I32, values.len()).extend(values.iter().flat_map(|value| value.to_le_bytes()));
         self
     }
 
     /// Adds an array of unsigned 32-bit values.
     pub fn array_u32(&mut self, key: &str, values: &[u32]) -> &mut Self {
-        self.array(key, ValueType::U32, values.len())
-            .extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        self.array(key, ValueType::U32, values.len()).extend(values.iter().flat_map(|value| value.to_le_bytes()));
         self
     }
 
     /// Adds an array of booleans.
     pub fn array_bool(&mut self, key: &str, values: &[bool]) -> &mut Self {
-        self.array(key, ValueType::Bool, values.len())
-            .extend(values.iter().map(|value| u8::from(*value)));
+        self.array(key, ValueType::Bool, values.len()).extend(values.iter().map(|value| u8::from(*value)));
         self
     }
 
     /// Adds a tensor; its data is asked for in [`GgufWriter::write`]. `dims` has the contiguous dimension first.
-    pub fn tensor(
-        &mut self,
-        name: &str,
-        dims: &[u64],
-        ggml_type: u32,
-    ) -> Result<&mut Self, WriteError> {
-        let impossible = || WriteError::Shape {
-            tensor: name.to_owned(),
-            ggml_type,
-            dims: dims.to_vec(),
-        };
+    pub fn tensor(&mut self, name: &str, dims: &[u64], ggml_type: u32) -> Result<&mut Self, WriteError> {
+        let impossible = || WriteError::Shape { tensor: name.to_owned(), ggml_type, dims: dims.to_vec() };
         let block = block_layout(ggml_type).ok_or_else(impossible)?;
         let row = dims.first().copied().unwrap_or(0);
-        let values = dims
-            .iter()
-            .try_fold(1_u64, |product, dim| product.checked_mul(*dim))
-            .unwrap_or(0);
-        if values == 0 || dims.len() > 4 || !row.is_multiple_of(block.values) {
+        let values = dims.iter().try_fold(1_u64, |product, dim| product.checked_mul(*dim)).unwrap_or(0);
+        if dims.is_empty() || dims.len() > 4 || values == 0 || !row.is_multiple_of(block.values) {
             return Err(impossible());
         }
-        let bytes = values
-            .checked_div(block.values)
-            .and_then(|blocks| blocks.checked_mul(block.bytes));
+        let bytes = values.checked_div(block.values).and_then(|blocks| blocks.checked_mul(block.bytes));
         let bytes = bytes.ok_or_else(impossible)?;
         let offset = self.data_len;
         self.data_len = offset
             .checked_add(bytes)
             .and_then(|end| end.checked_next_multiple_of(DEFAULT_ALIGNMENT))
             .ok_or_else(impossible)?;
-        self.tensors.push(PlannedTensor {
-            name: name.to_owned(),
-            dims: dims.to_vec(),
-            ggml_type,
-            offset,
-            bytes,
-        });
+        self.tensors.push(PlannedTensor { name: name.to_owned(), dims: dims.to_vec(), ggml_type, offset, bytes });
         Ok(self)
     }
 
@@ -197,11 +173,7 @@ impl GgufWriter {
             data(&tensor.name, &mut out)?;
             let given = out.written.saturating_sub(before);
             if given != tensor.bytes {
-                return Err(WriteError::DataLength {
-                    tensor: tensor.name.clone(),
-                    needed: tensor.bytes,
-                    given,
-                });
+                return Err(WriteError::DataLength { tensor: tensor.name.clone(), needed: tensor.bytes, given });
             }
             out.pad()?;
         }
@@ -242,10 +214,7 @@ struct Counted<W> {
 impl<W: Write> Counted<W> {
     fn pad(&mut self) -> io::Result<()> {
         let end = self.written.next_multiple_of(DEFAULT_ALIGNMENT);
-        io::copy(
-            &mut io::Read::take(io::repeat(0), end.saturating_sub(self.written)),
-            self,
-        )?;
+        io::copy(&mut io::Read::take(io::repeat(0), end.saturating_sub(self.written)), self)?;
         Ok(())
     }
 }

@@ -5,7 +5,7 @@
 
 /// The generator's state, never all zero.
 #[derive(Debug, Clone)]
-pub(super) struct Xoshiro256([u64; 4]);
+pub(super) struct Xoshiro256(pub(super) [u64; 4]);
 
 impl Xoshiro256 {
     pub(super) fn from_seed(seed: u64) -> Self {
@@ -18,11 +18,6 @@ impl Xoshiro256 {
             z ^ (z >> 31)
         };
         Self([next(), next(), next(), next()])
-    }
-
-    #[cfg(test)]
-    pub(super) fn from_state(state: [u64; 4]) -> Self {
-        Self(state)
     }
 
     pub(super) fn next_u64(&mut self) -> u64 {

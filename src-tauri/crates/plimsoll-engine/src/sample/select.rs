@@ -52,10 +52,7 @@ pub(super) fn candidates<'s>(
 
 /// Draws a token by weight; `uniform` is in [0, 1).
 pub(super) fn draw(candidates: &[(u32, f32)], uniform: f64) -> Option<u32> {
-    let total: f64 = candidates
-        .iter()
-        .map(|(_, weight)| f64::from(*weight))
-        .sum();
+    let total: f64 = candidates.iter().map(|(_, weight)| f64::from(*weight)).sum();
     let mut left = uniform * total;
     for (id, weight) in candidates {
         left -= f64::from(*weight);
@@ -77,10 +74,7 @@ fn weight_of(logit: f32, largest: f32, temperature: f32) -> f32 {
 }
 
 /// More likely first; of equals the lower id first.
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature that sorting and selecting call for"
-)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that sorting and selecting call for")]
 fn descending(a: &(u32, f32), b: &(u32, f32)) -> Ordering {
     b.1.total_cmp(&a.1).then(a.0.cmp(&b.0))
 }
@@ -99,11 +93,7 @@ fn top_k(candidates: &mut [(u32, f32)], k: u32) -> &mut [(u32, f32)] {
 
 /// The most likely of `candidates`, given as logits, until their weights reach `mass`; at least one. Sorts only as far as needed: one batch
 /// after the other, each four times as large.
-fn top_p(
-    candidates: &mut [(u32, f32)],
-    mass: f64,
-    weight: impl Fn(f32) -> f32,
-) -> &mut [(u32, f32)] {
+fn top_p(candidates: &mut [(u32, f32)], mass: f64, weight: impl Fn(f32) -> f32) -> &mut [(u32, f32)] {
     let (mut sorted, mut batch, mut sum) = (0_usize, FIRST_BATCH, 0.0_f64);
     while sorted < candidates.len() {
         let rest = candidates.get_mut(sorted..).unwrap_or_default();

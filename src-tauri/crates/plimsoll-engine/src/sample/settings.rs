@@ -57,10 +57,7 @@ pub struct SamplingError {
 impl Sampling {
     /// Takes the most likely token, always.
     pub fn greedy() -> Self {
-        Self {
-            temperature: 0.0,
-            ..Self::default()
-        }
+        Self { temperature: 0.0, ..Self::default() }
     }
 
     /// Checks every setting against its range.
@@ -76,12 +73,7 @@ impl Sampling {
         for (setting, value, low, high) in ranges {
             // Not `value < low || value > high`: NaN must fail.
             if !(low..=high).contains(&value) {
-                return Err(SamplingError {
-                    setting,
-                    value,
-                    low,
-                    high,
-                });
+                return Err(SamplingError { setting, value, low, high });
             }
         }
         Ok(())
