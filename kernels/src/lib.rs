@@ -21,6 +21,9 @@ mod matrix;
 mod norm;
 mod pool;
 mod rope;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod samples;
 mod shared;
 mod weight_type;
 

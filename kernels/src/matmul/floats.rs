@@ -21,7 +21,7 @@ pub(super) fn run(level: Level, task: &Task<'_, '_>, x: &[f32]) {
                     *sum += x * value(matrix.weight_type(), bytes);
                 }
             }
-            task.store(panel, token, &sums);
+            task.store(panel, token, &sums, task.product.accumulate);
         }
     }
 }

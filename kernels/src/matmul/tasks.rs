@@ -128,12 +128,12 @@ impl Task<'_, '_> {
         panel * PANEL_ROWS..self.product.matrix.rows().min((panel + 1) * PANEL_ROWS)
     }
 
-    /// Writes or adds the 8 rows of `panel` for `token`.
-    pub(super) fn store(&self, panel: usize, token: usize, values: &[f32; PANEL_ROWS]) {
+    /// Writes the 8 rows of `panel` for `token`, or adds them.
+    pub(super) fn store(&self, panel: usize, token: usize, values: &[f32; PANEL_ROWS], accumulate: bool) {
         // SAFETY: tasks of a region differ in panels or tokens.
         let out = unsafe { self.product.out.rows(token, self.rows(panel)) };
         for (out, value) in out.iter_mut().zip(values) {
-            *out = if self.product.accumulate { *out + value } else { *value };
+            *out = if accumulate { *out + value } else { *value };
         }
     }
 }
