@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use plimsoll_plan::Bytes;
 use regex_automata::meta::{Cache, Regex};
-use regex_automata::{Input, PatternID};
+use regex_automata::{Anchored, Input, Match, PatternID};
 
 use super::error::TokenizerError;
 use super::patterns::{Recipe, recipe};
@@ -26,6 +26,8 @@ struct Stage {
     /// Pattern 0 is the stage's own; pattern 1, if any, is a run of spaces that leaves its last character to the word
     /// after it.
     regex: Regex,
+    /// The pattern covers all text, so that a word begins where the one before ends.
+    covers_all: bool,
 }
 
 impl PreTokenizer {
@@ -38,7 +40,7 @@ impl PreTokenizer {
             let patterns = [stage.pattern, r"\s+"];
             let patterns = patterns.get(..if stage.splits_spaces { 2 } else { 1 }).unwrap_or(&patterns);
             let regex = Regex::builder().configure(config).build_many(patterns).map_err(refused)?;
-            Ok(Stage { regex })
+            Ok(Stage { regex, covers_all: stage.splits_spaces })
         });
         let stages: Vec<Stage> = stages.collect::<Result<_, TokenizerError>>()?;
         let caches = Mutex::new(new_caches(&stages));
@@ -77,6 +79,17 @@ impl PreTokenizer {
     }
 }
 
+impl Stage {
+    /// The first word of `text`. Where a word must begin at once, that is asked first: the matcher need not run
+    /// backwards to find where it began.
+    fn find(&self, cache: &mut Cache, text: &str) -> Option<Match> {
+        let anywhere = Input::new(text);
+        let here = anywhere.clone().anchored(Anchored::Yes);
+        let found = if self.covers_all { self.regex.search_with(cache, &here) } else { None };
+        found.or_else(|| self.regex.search_with(cache, &anywhere))
+    }
+}
+
 fn new_caches(stages: &[Stage]) -> Vec<Cache> {
     stages.iter().map(|stage| stage.regex.create_cache()).collect()
 }
@@ -89,7 +102,7 @@ fn split_by<'a>(stages: &[Stage], caches: &mut [Cache], text: &'a str, word: &mu
         return word(text);
     };
     let mut rest = text;
-    while let Some(found) = stage.regex.search_with(cache, &Input::new(rest)) {
+    while let Some(found) = stage.find(cache, rest) {
         let (start, mut end) = (found.start(), found.end());
         if found.pattern() == PatternID::must(1) {
             end = without_last(rest, start, end);
