@@ -1,5 +1,5 @@
 // Names of choices that the contract knows by their value.
-import type { KvChoice, PrecisionChoice } from '$lib/ipc';
+import type { KvChoice, PrecisionChoice, SettingOption } from '$lib/ipc';
 import { m } from '$lib/paraglide/messages.js';
 
 /** `int4` as the field writes it. */
@@ -7,11 +7,11 @@ export function precisionName(value: PrecisionChoice | KvChoice | string): strin
   return value === 'auto' ? m.choice_auto() : value.toUpperCase();
 }
 
-/** Why an option cannot be chosen. */
-export function unavailableReason(reason: string | null): string | null {
-  switch (reason) {
+/** What stands against an option, in words; `null` when nothing does. */
+export function objection(option: SettingOption): string | null {
+  switch (option.reason) {
     case null:
-      return null;
+      return option.fits ? null : m.reason_no_room();
     case 'file_precision':
       return m.reason_file_precision();
     case 'above_trained':
@@ -21,6 +21,15 @@ export function unavailableReason(reason: string | null): string | null {
     case 'not_built':
       return m.reason_not_built();
     default:
-      return reason;
+      return option.reason;
   }
+}
+
+/**
+ * May the option be taken into the draft? One that is over the budget may: together with another change it can fit,
+ * and Apply stays refused, with the numbers, until it does.
+ */
+export function choosable(option: SettingOption): boolean {
+  if (!option.available || option.reason === 'above_trained') return false;
+  return option.fits || option.reason === 'over_budget';
 }

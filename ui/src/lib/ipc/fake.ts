@@ -2,6 +2,7 @@
 import type { Backend, CommandArgs, CommandName, EventName, EventPayload } from './backend';
 import type {
   Commands,
+  GenerationKind,
   IpcError,
   MemoryGauge,
   MessageStats,
@@ -13,47 +14,15 @@ import type {
 import { check, promptTokens } from './fake/admission';
 import { answerTo, CONTINUATION, pieces } from './fake/answers';
 import type { FakeModel } from './fake/catalogue';
-import { DEVICE, MODELS } from './fake/catalogue';
+import { DEVICE } from './fake/catalogue';
 import { DOCTOR } from './fake/doctor';
 import { kvBytes, planOf, previewOf } from './fake/pricing';
 import { FakeConversation } from './fake/tree';
+import type { FakeOptions, World } from './fake/world';
+import { DEFAULTS, doesNotFit, emptyStats, pause, refusal, stageWorld } from './fake/world';
 
-/** What the world looks like when the page opens. */
-export type FakeScenario =
-  'chat' | 'new' | 'empty' | 'nothing' | 'loading' | 'failed' | 'base' | 'blocked' | 'tight';
-
-export interface FakeOptions {
-  scenario: FakeScenario;
-  /** Milliseconds between two bursts of tokens. */
-  burstMs: number;
-  tokensPerBurst: number;
-  /** Milliseconds that a load takes. */
-  loadMs: number;
-  locale: string;
-  theme: string;
-}
-
-const DEFAULTS: FakeOptions = {
-  scenario: 'new',
-  burstMs: 16,
-  tokensPerBurst: 1,
-  loadMs: 900,
-  locale: 'en',
-  theme: 'system',
-};
-
-/** `?scenario=blocked&locale=zh-CN&theme=dark&tokens=4` */
-export function optionsFromQuery(query: string): Partial<FakeOptions> {
-  const params = new URLSearchParams(query);
-  const options: Partial<FakeOptions> = {};
-  const scenario = params.get('scenario');
-  if (scenario) options.scenario = scenario as FakeScenario;
-  options.locale = params.get('locale') ?? navigator.language;
-  options.theme = params.get('theme') ?? DEFAULTS.theme;
-  const tokens = Number(params.get('tokens'));
-  if (tokens > 0) options.tokensPerBurst = tokens;
-  return options;
-}
+export type { FakeOptions, FakeScenario } from './fake/world';
+export { optionsFromQuery } from './fake/world';
 
 export function createFakeBackend(given: Partial<FakeOptions> = {}): FakeBackend {
   return new FakeBackend({ ...DEFAULTS, ...given });
@@ -81,35 +50,14 @@ export class FakeBackend implements Backend {
   readonly failNext = new Map<CommandName, IpcError>();
   #listeners = new Map<EventName, Set<(payload: never) => void>>();
   #options: FakeOptions;
-  #models = [...MODELS];
-  #settings: Settings;
-  #loaded: FakeModel | null = null;
-  #status: ModelStatus = { state: 'empty' };
-  #conversation = new FakeConversation(1);
+  #world: World;
   #running: Running | null = null;
   #next = 1;
   #reserveTokens = 0;
 
   constructor(options: FakeOptions) {
     this.#options = options;
-    this.#settings = {
-      model: MODELS[0]?.entry.id ?? null,
-      contextTokens: 4096,
-      outputTokens: 512,
-      memoryFraction: 0.75,
-      precision: 'auto',
-      kv: 'auto',
-      threads: 0,
-      temperature: 0.2,
-      topP: 0.9,
-      topK: 0,
-      minP: 0,
-      repetitionPenalty: 1,
-      systemPrompt: '',
-      theme: options.theme,
-      language: 'auto',
-    };
-    this.#stage(options.scenario);
+    this.#world = stageWorld(options);
   }
 
   async invoke<K extends CommandName>(name: K, ...args: CommandArgs<K>): Promise<Commands[K]['result']> {
@@ -153,37 +101,37 @@ export class FakeBackend implements Backend {
       locale: this.#options.locale,
     }),
     doctor: () => DOCTOR,
-    models_list: () => this.#models.map((model) => model.entry),
+    models_list: () => this.#world.models.map((model) => model.entry),
     model_import_dialog: () => null,
     model_import: (path) => {
       throw refusal('io', `no such file: ${path}`, path);
     },
     model_load: (id) => this.#load(id),
     model_unload: () => this.#setStatus({ state: 'empty' }, null),
-    model_status: () => this.#status,
-    settings_get: () => this.#settings,
+    model_status: () => this.#world.status,
+    settings_get: () => this.#world.settings,
     settings_preview: (wanted) => previewOf(this.#modelFor(wanted), wanted, this.#plan()),
     settings_apply: (wanted) => this.#apply(wanted),
     memory_gauge: () => this.#gauge(),
-    conversation_get: () => this.#conversation.view(),
+    conversation_get: () => this.#world.conversation.view(),
     conversation_new: () => {
-      const draft = this.#conversation.draft;
-      this.#conversation = new FakeConversation(this.#conversation.id + 1);
-      this.#conversation.draft = draft;
+      const draft = this.#world.conversation.draft;
+      this.#world.conversation = new FakeConversation(this.#world.conversation.id + 1);
+      this.#world.conversation.draft = draft;
       this.#reserveTokens = 0;
       this.emit('memory', this.#gauge());
-      return this.#conversation.view();
+      return this.#world.conversation.view();
     },
     conversation_select_sibling: ({ message, sibling }) => {
-      this.#conversation.select(message, sibling);
-      return this.#conversation.view();
+      this.#world.conversation.select(message, sibling);
+      return this.#world.conversation.view();
     },
     conversation_drop_messages: ({ messages, dropped }) => {
-      for (const id of messages) this.#conversation.update(id, { dropped });
-      return this.#conversation.view();
+      for (const id of messages) this.#world.conversation.update(id, { dropped });
+      return this.#world.conversation.view();
     },
     draft_save: ({ text }) => {
-      this.#conversation.draft = text;
+      this.#world.conversation.draft = text;
       return null;
     },
     prompt_check: (request) => {
@@ -200,7 +148,7 @@ export class FakeBackend implements Backend {
     generation_snapshot: (id) => {
       const running = this.#running;
       if (running?.id !== id) throw refusal('not_found', `generation ${id}`, String(id));
-      const node = this.#conversation.node(running.message);
+      const node = this.#world.conversation.node(running.message);
       return {
         generation: id,
         message: running.message,
@@ -215,38 +163,39 @@ export class FakeBackend implements Backend {
   };
 
   #modelFor(settings: Settings): FakeModel {
-    const found = this.#models.find((model) => model.entry.id === settings.model) ?? this.#models[0];
+    const found =
+      this.#world.models.find((model) => model.entry.id === settings.model) ?? this.#world.models[0];
     if (!found) throw refusal('no_model', 'no model', null);
     return found;
   }
 
   #plan(): PlanReport | null {
-    return this.#loaded ? planOf(this.#loaded, this.#settings) : null;
+    return this.#world.loaded ? planOf(this.#world.loaded, this.#world.settings) : null;
   }
 
   #admission() {
     return {
-      model: this.#loaded,
-      settings: this.#settings,
-      conversation: this.#conversation,
+      model: this.#world.loaded,
+      settings: this.#world.settings,
+      conversation: this.#world.conversation,
       busy: this.#running !== null,
     };
   }
 
   #setStatus(status: ModelStatus, loaded: FakeModel | null): ModelStatus {
-    this.#status = status;
-    this.#loaded = loaded;
+    this.#world.status = status;
+    this.#world.loaded = loaded;
     this.emit('model_status', status);
     this.emit('memory', this.#gauge());
     return status;
   }
 
   async #load(id: string): Promise<ModelStatus> {
-    const model = this.#modelFor({ ...this.#settings, model: id });
+    const model = this.#modelFor({ ...this.#world.settings, model: id });
     if (model.entry.problem)
       return this.#setStatus({ state: 'failed', model: id, error: model.entry.problem }, null);
-    this.#settings = { ...this.#settings, model: id };
-    const plan = planOf(model, this.#settings);
+    this.#world.settings = { ...this.#world.settings, model: id };
+    const plan = planOf(model, this.#world.settings);
     if (!plan.fits) throw doesNotFit(plan);
     const steps = 18;
     for (let step = 0; step < steps; step++) {
@@ -258,8 +207,8 @@ export class FakeBackend implements Backend {
   }
 
   #ready(model: FakeModel): ModelStatus {
-    this.#settings = { ...this.#settings, model: model.entry.id };
-    const plan = planOf(model, this.#settings);
+    this.#world.settings = { ...this.#world.settings, model: model.entry.id };
+    const plan = planOf(model, this.#world.settings);
     return this.#setStatus({ state: 'ready', model: model.entry, plan, loadMs: this.#options.loadMs }, model);
   }
 
@@ -268,23 +217,23 @@ export class FakeBackend implements Backend {
     const before = this.#plan();
     const plan = planOf(model, wanted);
     if (!plan.fits) throw doesNotFit(plan);
-    this.#settings = { ...wanted };
-    this.emit('settings', this.#settings);
+    this.#world.settings = { ...wanted };
+    this.emit('settings', this.#world.settings);
     const reload = before !== null && (before.totalBytes !== plan.totalBytes || before.model !== plan.model);
     if (reload) return this.#load(model.entry.id);
-    return this.#loaded ? this.#ready(this.#loaded) : this.#status;
+    return this.#world.loaded ? this.#ready(this.#world.loaded) : this.#world.status;
   }
 
   #gauge(blocked = false): MemoryGauge {
-    const model = this.#loaded;
+    const model = this.#world.loaded;
     const used = model
-      ? this.#conversation.branch().length > 0
-        ? promptTokens(this.#conversation, '')
+      ? this.#world.conversation.branch().length > 0
+        ? promptTokens(this.#world.conversation, '')
         : 0
       : 0;
-    const context = this.#settings.contextTokens;
+    const context = this.#world.settings.contextTokens;
     const reserved = Math.max(0, Math.min(context, this.#reserveTokens) - used);
-    const bytes = (tokens: number) => (model ? kvBytes(model, this.#settings.kv, tokens) : 0);
+    const bytes = (tokens: number) => (model ? kvBytes(model, this.#world.settings.kv, tokens) : 0);
     const usedBytes = bytes(used);
     const reservedBytes = bytes(used + reserved) - usedBytes;
     const parts = {
@@ -301,7 +250,7 @@ export class FakeBackend implements Backend {
     return {
       device: DEVICE.name,
       totalBytes: DEVICE.totalBytes,
-      budgetBytes: this.#plan()?.budgetBytes ?? DEVICE.totalBytes * this.#settings.memoryFraction,
+      budgetBytes: this.#plan()?.budgetBytes ?? DEVICE.totalBytes * this.#world.settings.memoryFraction,
       ...parts,
       freeBytes: DEVICE.totalBytes - taken,
       kvUsedTokens: used,
@@ -312,7 +261,7 @@ export class FakeBackend implements Backend {
   }
 
   #send(request: SendRequest) {
-    const conversation = this.#conversation;
+    const conversation = this.#world.conversation;
     const text =
       request.regenerate === null ? request.text : (conversation.node(request.regenerate)?.text ?? '');
     const continued = request.completion && text === '' ? conversation.branch().at(-1) : undefined;
@@ -324,7 +273,7 @@ export class FakeBackend implements Backend {
       : this.#addTurn(request, text);
     conversation.update(answer, { state: 'streaming' });
     const id = this.#next++;
-    const words = continued || !this.#loaded?.entry.chat ? CONTINUATION : answerTo(text);
+    const words = continued || !this.#world.loaded?.entry.chat ? CONTINUATION : answerTo(text);
     this.#running = {
       id,
       message: answer,
@@ -344,7 +293,7 @@ export class FakeBackend implements Backend {
   }
 
   #addTurn(request: SendRequest, text: string): { user: number; answer: number } {
-    const conversation = this.#conversation;
+    const conversation = this.#world.conversation;
     if (request.regenerate !== null) {
       return {
         user: request.regenerate,
@@ -369,8 +318,8 @@ export class FakeBackend implements Backend {
     running.stats.outputTokens += taken.length;
     const seconds = Math.max(0.001, (now - running.startedAt - running.stats.firstTokenMs) / 1000);
     running.stats.tokensPerSecond = running.stats.outputTokens / seconds;
-    const node = this.#conversation.node(running.message);
-    this.#conversation.update(running.message, { text: (node?.text ?? '') + taken.join('') });
+    const node = this.#world.conversation.node(running.message);
+    this.#world.conversation.update(running.message, { text: (node?.text ?? '') + taken.join('') });
     this.#event({ kind: 'delta', text: taken.join(''), engineMs: now });
     if (running.stats.outputTokens % 32 === 0) this.emit('memory', this.#gauge());
     if (running.rest.length === 0) this.#finish('done');
@@ -382,91 +331,23 @@ export class FakeBackend implements Backend {
     const running = this.#running;
     if (!running) return;
     clearTimeout(running.timer);
-    this.#conversation.update(running.message, { state: reason, stats: { ...running.stats } });
+    this.#world.conversation.update(running.message, { state: reason, stats: { ...running.stats } });
     this.#event({ kind: 'done', reason, stats: running.stats });
     this.#running = null;
     this.#reserveTokens = 0;
-    this.#conversation.generation = null;
-    this.emit('conversation', this.#conversation.view());
+    this.#world.conversation.generation = null;
+    this.emit('conversation', this.#world.conversation.view());
     this.emit('memory', this.#gauge());
   }
 
-  #event(kind: DistributiveKind): void {
+  #event(kind: GenerationKind): void {
     const running = this.#running;
     if (!running) return;
-    const where = { generation: running.id, conversation: this.#conversation.id, message: running.message };
+    const where = {
+      generation: running.id,
+      conversation: this.#world.conversation.id,
+      message: running.message,
+    };
     this.emit('generation', { ...where, seq: running.seq++, ...kind });
   }
-
-  #stage(scenario: FakeScenario): void {
-    const [smol, gemma, qwen, unreadable] = this.#models;
-    if (!smol || !gemma || !qwen || !unreadable) return;
-    const load = (model: FakeModel) => void this.#ready(model);
-    if (scenario === 'nothing') this.#models = [];
-    if (scenario === 'nothing' || scenario === 'empty') this.#settings.model = null;
-    else if (scenario === 'failed') {
-      this.#status = {
-        state: 'failed',
-        model: unreadable.entry.id,
-        error: unreadable.entry.problem ?? refusal('io', '', null),
-      };
-    } else if (scenario === 'loading') {
-      this.#status = {
-        state: 'loading',
-        model: qwen.entry.id,
-        doneBytes: 2_300_000_000,
-        totalBytes: qwen.weightsBytes,
-      };
-    } else if (scenario === 'base') load(gemma);
-    else if (scenario === 'tight') {
-      this.#settings.contextTokens = 32_768;
-      load(qwen);
-    } else load(smol);
-    if (scenario === 'chat' || scenario === 'blocked') this.#talk();
-    if (scenario === 'blocked') {
-      this.#settings.contextTokens = 1024;
-      load(smol);
-      this.#conversation.draft = 'Please compare the load lines of five ships in detail. '.repeat(30);
-    }
-  }
-
-  #talk(): void {
-    const conversation = this.#conversation;
-    let parent: number | null = null;
-    for (const prompt of ['What is a Plimsoll mark?', 'Write a Rust function that checks the load.']) {
-      const user: number = conversation.add(parent, 'user', prompt);
-      const answer = conversation.add(user, 'assistant', answerTo(prompt));
-      const stats = emptyStats(412, 371);
-      conversation.update(answer, {
-        stats: { ...stats, outputTokens: 218, firstTokenMs: 84, tokensPerSecond: 71.4 },
-      });
-      parent = answer;
-    }
-  }
-}
-
-type DistributiveKind = import('./generated').GenerationKind;
-
-function emptyStats(prompt: number, cached: number): MessageStats {
-  return {
-    promptTokens: prompt,
-    cachedTokens: cached,
-    outputTokens: 0,
-    firstTokenMs: 0,
-    tokensPerSecond: 0,
-    prefillTokensPerSecond: 940,
-  };
-}
-
-function refusal(code: IpcError['code'], message: string, detail: string | null): IpcError {
-  return { code, message, detail, numbers: {} };
-}
-
-function doesNotFit(plan: PlanReport): IpcError {
-  const numbers = { needed: plan.totalBytes, budget: plan.budgetBytes, largestContext: plan.largestContext };
-  return { code: 'plan_does_not_fit', message: 'the plan does not fit', detail: null, numbers };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -28,7 +28,11 @@ export function sanitize(html: string, labels: MarkdownLabels): DocumentFragment
     FORBID_TAGS: FORBIDDEN_TAGS,
     FORBID_ATTR: ['style', 'id', 'name', 'srcset', 'src', 'action', 'formaction'],
     ALLOW_DATA_ATTR: false,
+    // The formula's source, for copying and for screen readers. A fragment is never parsed again, so it cannot turn.
+    ADD_TAGS: ['semantics', 'annotation'],
     ADD_ATTR: ['data-language', 'data-style'],
+    // `top:-2em` looks like an address with the scheme `top`.
+    ADD_URI_SAFE_ATTR: ['data-style'],
   });
   for (const link of fragment.querySelectorAll('a')) {
     const address = safeAddress(link.getAttribute('href') ?? '');

@@ -8,11 +8,12 @@ import { safeAddress } from './links';
 import { escapeHtml, mathExtension } from './math';
 
 const marked = new Marked(
-  { gfm: true, breaks: false },
+  // One line break of a model is one line break on the page, as in the live renderer.
+  { gfm: true, breaks: true },
   {
     renderer: {
-      // Raw HTML of a model is text.
-      html: ({ text }) => escapeHtml(text),
+      // Raw HTML of a model is text; only the line break, which tables need, is taken at its word.
+      html: ({ text }) => (/^<br\s*\/?>$/i.test(text) ? '<br>' : escapeHtml(text)),
       image: ({ href, text }) => `<span class="picture">${escapeHtml(pictureText(text, href))}</span>`,
       link({ href, tokens }) {
         const text = this.parser.parseInline(tokens);

@@ -97,6 +97,8 @@ export function previewOf(model: FakeModel, wanted: Settings, current: PlanRepor
     context: ascending(contexts).map((tokens) => priced(String(tokens), { contextTokens: tokens })),
     output: ascending(outputs).map((tokens) => ({
       ...priced(String(tokens), {}),
+      fits: plan.fits && tokens < wanted.contextTokens,
+      reason: null,
       totalBytes: kvBytes(model, wanted.kv, tokens),
       deltaBytes: kvBytes(model, wanted.kv, tokens) - kvBytes(model, wanted.kv, wanted.outputTokens),
       deltaTokens: tokens - wanted.outputTokens,
