@@ -125,7 +125,8 @@ impl<'a> Activations<'a> {
         let (tile, width) = self.tile(token / TILE * TILE);
         let token = token % TILE;
         let bytes = &tile[group * ACTIVATION_GROUP_BYTES * width..][..ACTIVATION_GROUP_BYTES * width];
-        let d = f32::from_le_bytes([bytes[4 * token], bytes[4 * token + 1], bytes[4 * token + 2], bytes[4 * token + 3]]);
+        let d =
+            f32::from_le_bytes([bytes[4 * token], bytes[4 * token + 1], bytes[4 * token + 2], bytes[4 * token + 3]]);
         let code = |k: usize| bytes[16 * width + (k / 4 * width + token) * 4 + k % 4].cast_signed();
         (d, std::array::from_fn(code))
     }

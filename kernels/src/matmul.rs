@@ -58,7 +58,12 @@ pub fn matmul(pool: &Pool, input: Input<'_>, tokens: usize, products: &mut [Prod
             Input::Q8(bytes) => (true, bytes.len() == crate::activation_bytes(tokens, matrix.cols())),
             Input::F32(x) => (false, x.len() == tokens * matrix.cols()),
         };
-        assert!(kind == matrix.weight_type().accepts_q8() && len, "input of {:?} {tokens} x {}", matrix.weight_type(), matrix.cols());
+        assert!(
+            kind == matrix.weight_type().accepts_q8() && len,
+            "input of {:?} {tokens} x {}",
+            matrix.weight_type(),
+            matrix.cols()
+        );
     }
     let scratch = SharedMut::new(scratch);
     let tasks = TaskList::new(pool, tokens, products);

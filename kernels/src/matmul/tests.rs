@@ -74,7 +74,11 @@ impl Case {
                     assert!(
                         (found - expected).abs() <= BOUND * magnitude * offset_factor(rows.ty),
                         "{:?} {:?} {} x {} token {token} of {} row {row}: {found}, expected {expected} of {magnitude}",
-                        pool.level(), rows.ty, rows.values.len(), self.cols, self.tokens
+                        pool.level(),
+                        rows.ty,
+                        rows.values.len(),
+                        self.cols,
+                        self.tokens
                     );
                 }
             }

@@ -1,7 +1,7 @@
 //! Activations to int8.
 
 use std::arch::x86_64::{
-    __m256i, _mm_cvtsi128_si32, _mm_max_ps, _mm_max_ss, _mm_movehdup_ps, _mm_movehl_ps, _mm_cvtss_f32,
+    __m256i, _mm_cvtsi128_si32, _mm_cvtss_f32, _mm_max_ps, _mm_max_ss, _mm_movehdup_ps, _mm_movehl_ps,
     _mm256_andnot_ps, _mm256_castps256_ps128, _mm256_castsi256_si128, _mm256_cvtps_epi32, _mm256_extractf128_ps,
     _mm256_extracti128_si256, _mm256_hadd_epi32, _mm256_loadu_ps, _mm256_madd_epi16, _mm256_maddubs_epi16,
     _mm256_max_ps, _mm256_mul_ps, _mm256_packs_epi16, _mm256_packs_epi32, _mm256_permutevar8x32_epi32,
@@ -23,20 +23,14 @@ pub(crate) fn quantize_token(row: &[f32], width: usize, token: usize, out: &mut 
         let v = unsafe { [0, 8, 16, 24].map(|i| _mm256_loadu_ps(x.as_ptr().add(i))) };
         let sign = _mm256_set1_ps(-0.0);
         let magnitude = v.map(|v| _mm256_andnot_ps(sign, v));
-        let m = _mm256_max_ps(
-            _mm256_max_ps(magnitude[0], magnitude[1]),
-            _mm256_max_ps(magnitude[2], magnitude[3]),
-        );
+        let m = _mm256_max_ps(_mm256_max_ps(magnitude[0], magnitude[1]), _mm256_max_ps(magnitude[2], magnitude[3]));
         let m = _mm_max_ps(_mm256_castps256_ps128(m), _mm256_extractf128_ps::<1>(m));
         let m = _mm_max_ps(m, _mm_movehl_ps(m, m));
         let largest = _mm_cvtss_f32(_mm_max_ss(m, _mm_movehdup_ps(m)));
         let (d, inverse) = if largest > SMALLEST { (largest / 127.0, 127.0 / largest) } else { (0.0, 0.0) };
         let inverse = _mm256_set1_ps(inverse);
         let codes = v.map(|v| _mm256_cvtps_epi32(_mm256_mul_ps(v, inverse)));
-        let codes = _mm256_packs_epi16(
-            _mm256_packs_epi32(codes[0], codes[1]),
-            _mm256_packs_epi32(codes[2], codes[3]),
-        );
+        let codes = _mm256_packs_epi16(_mm256_packs_epi32(codes[0], codes[1]), _mm256_packs_epi32(codes[2], codes[3]));
         // Packing works within 128-bit lanes; this puts the columns back in order.
         let codes = _mm256_permutevar8x32_epi32(codes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
         let sums = half_sums(codes);
