@@ -18,6 +18,9 @@ pub(super) const NAME: &str = "chat";
 /// Bytes of JSON that cost one step: what the engine's own filter charges.
 const JSON_BYTES_PER_STEP: usize = 4;
 
+/// Widest indent of JSON. The engine writes it before it charges for it.
+const WIDEST_INDENT: i64 = 16;
+
 /// No keyword arguments.
 const NO_OPTIONS: [(&str, Value); 0] = [];
 
@@ -32,7 +35,7 @@ pub(super) fn compile(source: &str) -> Result<Environment<'static>, TemplateErro
     environment.set_syntax(syntax);
     environment.set_recursion_limit(limits::RECURSION);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
-    environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+    environment.set_unknown_method_callback(python_method);
     environment.add_function("raise_exception", raise_exception);
     environment.add_filter("tojson", tojson);
     environment.add_filter(guard::FILTER, guard::shallow);
@@ -49,6 +52,20 @@ pub(super) fn strftime_now(date: LocalTime) -> Value {
     })
 }
 
+/// Methods of Python's strings, lists and dictionaries.
+///
+/// `str.format` pads as far as its format says before the engine charges for the text, so that is paid for first.
+fn python_method(state: &mut State<'_, '_>, value: &Value, method: &str, args: &[Value]) -> Result<Value, Error> {
+    if method == "format"
+        && let Some(format) = value.as_str()
+    {
+        let numbers = format.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());
+        let widths = numbers.map(|digits| digits.parse().unwrap_or(u64::MAX)).fold(0, u64::saturating_add);
+        state.consume_fuel(widths)?;
+    }
+    minijinja_contrib::pycompat::unknown_method_callback(state, value, method, args)
+}
+
 fn raise_exception(message: String) -> Result<Value, Error> {
     Err(Error::new(ErrorKind::InvalidOperation, message.clone()).with_source(Raised(message)))
 }
@@ -59,7 +76,12 @@ fn tojson(state: &State<'_, '_>, value: &Value, indent: Option<Value>, options: 
     let _ = options.get::<Option<bool>>("ensure_ascii")?;
     let indent = indent.or(options.get("indent")?);
     options.assert_all_used()?;
-    let json = filters::tojson(value, indent.filter(|indent| !indent.is_none()), Kwargs::from_iter(NO_OPTIONS))?;
+    let indent = indent.filter(|indent| !indent.is_none());
+    let wide = |indent: &Value| indent.is_number() && indent.as_i64().is_none_or(|indent| indent > WIDEST_INDENT);
+    if indent.as_ref().is_some_and(wide) {
+        return Err(Error::new(ErrorKind::InvalidOperation, format!("tojson indents by {WIDEST_INDENT} at most")));
+    }
+    let json = filters::tojson(value, indent, Kwargs::from_iter(NO_OPTIONS))?;
     let json = json.as_str().unwrap_or_default();
     state.consume_fuel(u64::try_from(json.len() / JSON_BYTES_PER_STEP).unwrap_or(u64::MAX))?;
     Ok(Value::from(without_html_escapes(json)))
