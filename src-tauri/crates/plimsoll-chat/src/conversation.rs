@@ -6,8 +6,6 @@ mod turn;
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 pub use error::ConversationError;
 pub use message::{Message, MessageId, MessageState, Role, SiblingPosition};
 pub use turn::Turn;
@@ -16,7 +14,7 @@ use crate::template::{PromptMessage, PromptRole};
 use crate::title;
 
 /// A message tree and the branch that is shown.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Conversation {
     /// By id, which is the position plus one. Messages are only ever added.
     messages: Vec<Message>,
