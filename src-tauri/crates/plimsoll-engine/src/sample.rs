@@ -4,6 +4,7 @@
 //! temperature, top-k and top-p are those of candle-transformers' `LogitsProcessor`: top-p adds up probabilities of the
 //! whole vocabulary, also after top-k. Nothing is allocated and the vocabulary is never sorted as a whole.
 
+mod exp;
 mod penalties;
 mod rng;
 mod select;
@@ -46,8 +47,8 @@ pub enum SampleError {
     },
 }
 
-/// Chooses tokens for one answer. The same settings, logits and history give the same tokens in every version: the
-/// random numbers are xoshiro256++ from the seed.
+/// Chooses tokens for one answer. The same settings, logits and history give the same tokens on every machine and in
+/// every version.
 #[derive(Debug, Clone)]
 pub struct Sampler {
     settings: Sampling,
