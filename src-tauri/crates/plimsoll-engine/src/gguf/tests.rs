@@ -128,3 +128,18 @@ fn version_2_reads_the_same() {
     bytes[4] = 2;
     assert_eq!(parse(&bytes).unwrap().version(), 2);
 }
+
+#[test]
+fn block_sizes_agree_with_the_kernels() {
+    use plimsoll_kernels::WeightType;
+    let mut known = 0;
+    for ggml_type in 0..64 {
+        if let Some(weights) = WeightType::from_ggml(ggml_type) {
+            let block = block_layout(ggml_type).unwrap();
+            assert_eq!(block.values, weights.block_elements() as u64, "{weights:?}");
+            assert_eq!(block.bytes, weights.block_bytes() as u64, "{weights:?}");
+            known += 1;
+        }
+    }
+    assert_eq!(known, WeightType::ALL.len());
+}
