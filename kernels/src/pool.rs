@@ -54,6 +54,10 @@ impl Pool {
             let handle = std::thread::Builder::new().name(name).spawn(move || worker::work(&shared, index))?;
             pool.workers.push(handle);
         }
+        // A thread allocates while it starts; once all have started, nothing here allocates any more.
+        while pool.shared.started.load(Ordering::Acquire) < count {
+            std::thread::yield_now();
+        }
         Ok(pool)
     }
 

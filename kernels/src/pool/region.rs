@@ -20,6 +20,8 @@ pub(super) struct Shared {
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     asleep: Vec<Line<AtomicBool>>,
     pub(super) stop: AtomicBool,
+    /// Workers that have begun to wait for regions.
+    pub(super) started: AtomicUsize,
 }
 
 /// Keeps neighbours off the cache line, and off the pair that the prefetcher fetches.
@@ -49,6 +51,7 @@ impl Shared {
             panic: Mutex::new(None),
             asleep: (0..workers).map(|_| Line(AtomicBool::new(false))).collect(),
             stop: AtomicBool::new(false),
+            started: AtomicUsize::new(0),
         }
     }
 

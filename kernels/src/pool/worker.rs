@@ -16,6 +16,7 @@ pub(super) fn work(shared: &Shared, index: usize) {
     // Worker 0 is the caller.
     let worker = index + 1;
     let mut seen = shared.gate();
+    shared.started.fetch_add(1, Ordering::Release);
     while !shared.stop.load(Ordering::SeqCst) {
         if seen % 2 == 1 {
             shared.enter(|task, tasks| {
