@@ -2,7 +2,13 @@
 //!
 //! Run with `cargo bench -p plimsoll-kernels --profile dev --bench matmul`. `PLIMSOLL_THREADS` sets the threads
 //! (default 2), `PLIMSOLL_LEVEL` one of scalar, avx2, avx512.
-#![allow(clippy::unwrap_used, missing_docs, reason = "benchmark")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::cast_precision_loss,
+    missing_docs,
+    reason = "benchmark"
+)]
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -39,7 +45,9 @@ fn packed(bytes: usize) -> Vec<u8> {
     let mut rng = SmallRng::seed_from_u64(1);
     let mut packed = vec![0; bytes];
     rng.fill(&mut packed[..]);
-    packed.iter_mut().for_each(|byte| *byte &= 0x37);
+    for byte in &mut packed {
+        *byte &= 0x37;
+    }
     packed
 }
 

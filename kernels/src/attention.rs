@@ -113,6 +113,7 @@ impl Job<'_> {
     ///
     /// # Safety
     /// Only one task at a time may use them.
+    #[expect(clippy::mut_from_ref, reason = "the caller keeps tasks apart")]
     unsafe fn out(&self, token: usize, head: usize) -> &mut [f32] {
         let dim = self.view.layout.value_dim;
         // SAFETY: by the caller.

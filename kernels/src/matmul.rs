@@ -66,7 +66,11 @@ pub fn matmul(pool: &Pool, input: Input<'_>, tokens: usize, products: &mut [Prod
         );
     }
     let scratch = SharedMut::new(scratch);
-    let tasks = TaskList::new(pool, tokens, products);
+    let planes = match input {
+        Input::Q8(_) => crate::activations::PLANES,
+        Input::F32(_) => 1,
+    };
+    let tasks = TaskList::new(pool, tokens, planes, products);
     pool.run(tasks.len(), &|task, worker| {
         let task = tasks.task(task);
         // SAFETY: a worker runs one task at a time.

@@ -121,7 +121,7 @@ impl Drop for Pool {
 
 impl std::fmt::Debug for Pool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Pool").field("threads", &self.threads()).field("level", &self.level).finish()
+        f.debug_struct("Pool").field("threads", &self.threads()).field("level", &self.level).finish_non_exhaustive()
     }
 }
 

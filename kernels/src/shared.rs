@@ -31,7 +31,6 @@ impl<'a, T> SharedMut<'a, T> {
     ///
     /// # Safety
     /// Parts in use at the same time must not overlap.
-    #[expect(clippy::mut_from_ref, reason = "the caller keeps the parts apart")]
     pub(crate) unsafe fn slice(&self, first: usize, len: usize) -> &'a mut [T] {
         assert!(first <= self.len && len <= self.len - first, "{first} + {len} of {}", self.len);
         // SAFETY: in bounds by the assertion, unaliased by the caller's promise.

@@ -36,7 +36,9 @@ pub(super) fn run(pool: &Pool, job: &Job<'_>, scratch: SharedMut<'_, f32>, per_t
             let (largest, totals) = (&mut largest[..job.group], &mut totals[..job.group]);
             attend(job, head, first..last, work, out, largest, totals);
             for (out, total) in out.chunks_exact_mut(layout.value_dim).zip(totals) {
-                out.iter_mut().for_each(|out| *out /= *total);
+                for out in out {
+                    *out /= *total;
+                }
             }
             return;
         }
@@ -113,5 +115,7 @@ fn merge<'a>(parts: impl Iterator<Item = &'a [f32]> + Clone, h: usize, group: us
             *out += weight * value;
         }
     }
-    out.iter_mut().for_each(|out| *out /= total);
+    for out in out {
+        *out /= total;
+    }
 }

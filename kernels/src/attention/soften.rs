@@ -31,7 +31,9 @@ pub(super) fn soften(
         if rescale == 0.0 {
             output.fill(0.0);
         } else {
-            output.iter_mut().for_each(|output| *output *= rescale);
+            for output in output {
+                *output *= rescale;
+            }
         }
     }
     // SAFETY: as above.

@@ -21,11 +21,11 @@ const DECODE_BYTES: usize = 12 << 10;
 /// Tasks per thread, so that threads of different speed end together.
 const TASKS_PER_THREAD: usize = 4;
 
-/// Tokens below which expanding weights does not pay: they go through the decode kernels.
-pub(super) const PREFILL_TOKENS: usize = 8;
+/// Activation rows below which expanding weights does not pay: they go through the decode kernels.
+pub(super) const PREFILL_ROWS: usize = 8;
 
-/// Fewest tokens in a block of tokens: expanding the weights again for each block must stay cheap.
-const BLOCK_TOKENS: usize = 64;
+/// Fewest rows in a block of rows: expanding the weights again for each block must stay cheap.
+const BLOCK_ROWS: usize = 64;
 
 /// A product as tasks see it.
 #[derive(Clone, Copy)]
@@ -35,8 +35,10 @@ pub(super) struct Part<'a> {
     pub(super) accumulate: bool,
     /// Panels of a task.
     panels: usize,
-    /// Tokens of a task.
+    /// Activation rows of a task.
     tokens: usize,
+    /// Activation rows of a token; their products add up.
+    planes: usize,
     /// Number of the first task behind this product.
     end: usize,
 }
@@ -60,6 +62,7 @@ impl Out<'_> {
     ///
     /// # Safety
     /// No two tasks may use the same place.
+    #[expect(clippy::mut_from_ref, reason = "the caller keeps tasks apart")]
     pub(super) unsafe fn rows(&self, token: usize, rows: Range<usize>) -> &mut [f32] {
         // SAFETY: by the caller.
         unsafe { self.values.slice(token * self.rows + rows.start, rows.len()) }
@@ -74,7 +77,9 @@ pub(super) struct TaskList<'a> {
 }
 
 impl<'a> TaskList<'a> {
-    pub(super) fn new(pool: &Pool, tokens: usize, products: &'a mut [Product<'_>]) -> Self {
+    /// `planes` is the number of activation rows of one token.
+    pub(super) fn new(pool: &Pool, tokens: usize, planes: usize, products: &'a mut [Product<'_>]) -> Self {
+        let tokens = tokens * planes;
         assert!(products.len() <= MOST_PRODUCTS, "{} products in one region", products.len());
         let all_panels: usize = products.iter().map(|product| product.matrix.panels()).sum();
         let wanted = TASKS_PER_THREAD * pool.threads();
@@ -83,17 +88,17 @@ impl<'a> TaskList<'a> {
         for (product, part) in products.iter_mut().zip(&mut parts) {
             let matrix = product.matrix;
             let panel_bytes = (matrix.data().len() / matrix.panels()).max(1);
-            let (panels, block) = if tokens < PREFILL_TOKENS {
+            let (panels, block) = if tokens < PREFILL_ROWS {
                 let large_enough = DECODE_BYTES.div_ceil(panel_bytes);
                 (large_enough.max(all_panels / (wanted * 2)).max(1), tokens)
             } else {
                 let row_blocks = all_panels.div_ceil(BLOCK_PANELS);
-                let token_blocks = wanted.div_ceil(row_blocks).min(tokens / BLOCK_TOKENS).max(1);
+                let token_blocks = wanted.div_ceil(row_blocks).min(tokens / BLOCK_ROWS).max(1);
                 (BLOCK_PANELS, tokens.div_ceil(token_blocks).next_multiple_of(3 * TILE))
             };
             end += matrix.panels().div_ceil(panels) * tokens.div_ceil(block);
             let out = Out { values: SharedMut::new(product.out), rows: matrix.rows() };
-            *part = Some(Part { matrix, out, accumulate: product.accumulate, panels, tokens: block, end });
+            *part = Some(Part { matrix, out, accumulate: product.accumulate, panels, tokens: block, planes, end });
         }
         Self { parts, all_tokens: tokens, len: end }
     }
@@ -128,8 +133,10 @@ impl Task<'_, '_> {
         panel * PANEL_ROWS..self.product.matrix.rows().min((panel + 1) * PANEL_ROWS)
     }
 
-    /// Writes the 8 rows of `panel` for `token`, or adds them.
-    pub(super) fn store(&self, panel: usize, token: usize, values: &[f32; PANEL_ROWS], accumulate: bool) {
+    /// Writes the 8 rows of `panel` for activation row `row`, or adds them. Rows of a token but the first always add.
+    pub(super) fn store(&self, panel: usize, row: usize, values: &[f32; PANEL_ROWS], accumulate: bool) {
+        let (token, plane) = (row / self.product.planes, row % self.product.planes);
+        let accumulate = accumulate || plane > 0;
         // SAFETY: tasks of a region differ in panels or tokens.
         let out = unsafe { self.product.out.rows(token, self.rows(panel)) };
         for (out, value) in out.iter_mut().zip(values) {

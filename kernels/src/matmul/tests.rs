@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
-use crate::activations::Activations;
+use crate::activations::{Activations, PLANES};
 use crate::level::Level;
 use crate::samples::{Pattern, Rows, floats, seeded};
 use crate::weight_type::{GROUP, WeightType};
@@ -43,8 +43,12 @@ impl Case {
         }
         let activations = Activations::new(&self.q8, self.tokens, self.cols);
         let values = |group| {
-            let (d, codes) = activations.group(token, group);
-            codes.map(|code| f64::from(d) * f64::from(code))
+            let mut sums = [0.0; GROUP];
+            for row in token * PLANES..(token + 1) * PLANES {
+                let (d, codes) = activations.group(row, group);
+                sums.iter_mut().zip(codes).for_each(|(sum, code)| *sum += f64::from(d) * f64::from(code));
+            }
+            sums
         };
         (0..self.cols / GROUP).flat_map(values).collect()
     }

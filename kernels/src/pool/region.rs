@@ -57,10 +57,9 @@ impl Shared {
 
     /// Publishes a region and wakes the workers that sleep. One caller at a time; ends with [`Self::close`].
     pub(super) fn open(&self, tasks: usize, task: &Task<'_>, workers: &[JoinHandle<()>]) {
-        let task = std::ptr::from_ref(task);
         // SAFETY: only the lifetime changes. `close` returns when no worker can follow the pointer any more, and
         // `Pool::run` borrows the closure until then.
-        let task = unsafe { std::mem::transmute::<*const Task<'_>, *const Task<'static>>(task) };
+        let task = std::ptr::from_ref(unsafe { std::mem::transmute::<&Task<'_>, &Task<'static>>(task) });
         // SAFETY: the gate is closed and `inside` was seen zero by the last `close`, so no worker reads the job: one
         // that counts itself inside from now on first sees the gate closed, or open after this write.
         unsafe { *self.job.get() = Job { task: Some(task), tasks } };

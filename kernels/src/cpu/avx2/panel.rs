@@ -7,7 +7,7 @@ use std::arch::x86_64::{
 };
 
 use super::codes::{Codes, Scales};
-use crate::activations::{ACTIVATION_GROUP_BYTES, TILE};
+use crate::activations::{ROW_GROUP_BYTES, TILE};
 use crate::weight_type::PANEL_ROWS;
 
 /// Results of a tile: `[token][row]`.
@@ -118,7 +118,7 @@ unsafe fn accumulate<C: Codes, D: Dot, const W: usize>(
 
 #[inline(always)]
 unsafe fn sums<C: Codes, D: Dot, const W: usize>(panel: &[u8], tile: &[u8], out: &mut TileSums) {
-    let groups = tile.len() / (ACTIVATION_GROUP_BYTES * W);
+    let groups = tile.len() / (ROW_GROUP_BYTES * W);
     assert!(groups.div_ceil(C::LAYOUT.groups) * C::LAYOUT.block <= panel.len());
     // SAFETY: the groups are inside the panel by the assertion, and inside the tile by their number.
     unsafe {
@@ -136,7 +136,7 @@ unsafe fn sums<C: Codes, D: Dot, const W: usize>(panel: &[u8], tile: &[u8], out:
                 let dots = D::dots::<C, W>(group, activations.add(16 * W));
                 accumulate::<C, D, W>(dots, scales, activations, &mut sums);
                 group = group.add(C::LAYOUT.group);
-                activations = activations.add(ACTIVATION_GROUP_BYTES * W);
+                activations = activations.add(ROW_GROUP_BYTES * W);
             }
             block = block.add(C::LAYOUT.block);
         }

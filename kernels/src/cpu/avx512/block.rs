@@ -5,7 +5,7 @@ use std::arch::x86_64::{
     _mm512_mul_ps, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps, _mm512_setzero_si512, _mm512_storeu_ps,
 };
 
-use crate::activations::{ACTIVATION_GROUP_BYTES, TILE};
+use crate::activations::{ROW_GROUP_BYTES, TILE};
 use crate::cpu::avx2::{Codes, expanded_bytes, scale_vectors};
 
 /// Most tokens of a block: 12 integer and 12 float sums fill 24 of the 32 registers.
@@ -40,8 +40,8 @@ pub(crate) unsafe fn multiply_block<C: Codes>(expanded: &[u8], tiles: &[&[u8]], 
 #[inline(always)]
 unsafe fn sums<C: Codes, const Q: usize, const W: usize>(expanded: &[u8], tiles: [&[u8]; Q], out: &mut BlockSums) {
     let group_bytes = expanded_bytes::<C>(2);
-    let groups = tiles[0].len() / (ACTIVATION_GROUP_BYTES * W);
-    assert!(tiles.iter().all(|tile| tile.len() == groups * ACTIVATION_GROUP_BYTES * W));
+    let groups = tiles[0].len() / (ROW_GROUP_BYTES * W);
+    assert!(tiles.iter().all(|tile| tile.len() == groups * ROW_GROUP_BYTES * W));
     assert!(expanded.len() >= groups * group_bytes);
     // SAFETY: all reads are inside the groups, whose number is asserted.
     unsafe {
@@ -56,7 +56,7 @@ unsafe fn sums<C: Codes, const Q: usize, const W: usize>(expanded: &[u8], tiles:
                 part::<C, Q, W, 0, 8>(group, tiles, &mut sums);
             }
             group = group.add(group_bytes);
-            tiles = tiles.map(|tile| tile.add(ACTIVATION_GROUP_BYTES * W));
+            tiles = tiles.map(|tile| tile.add(ROW_GROUP_BYTES * W));
         }
         for (out, sum) in out.iter_mut().zip(sums.as_flattened()) {
             _mm512_storeu_ps(out.as_mut_ptr(), *sum);

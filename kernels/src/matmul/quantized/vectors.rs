@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::super::tasks::{BLOCK_PANELS, PREFILL_TOKENS, Task};
+use super::super::tasks::{BLOCK_PANELS, PREFILL_ROWS, Task};
 use super::SCRATCH;
-use crate::activations::{ACTIVATION_GROUP_BYTES, Activations, TILE};
+use crate::activations::{Activations, ROW_GROUP_BYTES, TILE};
 use crate::cpu::avx2::{
     self, Codes, Expanded, Q4_0, Q4_1, Q4K, Q5_0, Q5_1, Q5K, Q6K, Q8_0, TileSums, expand, expanded_bytes,
 };
@@ -35,7 +35,7 @@ pub(super) fn run(level: Level, task: &Task<'_, '_>, activations: &Activations<'
 }
 
 fn typed<C: Codes>(level: Level, task: &Task<'_, '_>, activations: &Activations<'_>, scratch: &mut [u8]) {
-    if activations.tokens() < PREFILL_TOKENS {
+    if activations.rows() < PREFILL_ROWS {
         decode::<C>(level, task, activations);
         return;
     }
@@ -131,6 +131,6 @@ fn pairs<C: Codes>(task: &Task<'_, '_>, activations: &Activations<'_>, groups: R
 /// `groups` of the tile that starts at `token`, and its width.
 fn part<'a>(activations: &Activations<'a>, token: usize, groups: &Range<usize>) -> (&'a [u8], usize) {
     let (tile, width) = activations.tile(token);
-    let group_bytes = ACTIVATION_GROUP_BYTES * width;
+    let group_bytes = ROW_GROUP_BYTES * width;
     (&tile[groups.start * group_bytes..groups.end * group_bytes], width)
 }
