@@ -154,11 +154,26 @@ describe('a conversation', () => {
     await user.click(composer());
     await user.paste(text);
     expect(composer().value).toHaveLength(1_050_000);
+    // It is not laid out: the text box is hidden and an excerpt stands in its place, with the focus.
+    expect(composer().className).toContain('folded');
+    await waitFor(() => expect(document.activeElement).toBe(screen.getByLabelText('Long draft, in part')));
     await waitFor(() => expect(screen.getByTestId('block-reason').textContent).toContain('4,096'), {
       timeout: 5000,
     });
     expect(screen.getByTestId<HTMLButtonElement>('send').disabled).toBe(true);
     await waitFor(() => expect(backend.calls.some((call) => call.name === 'draft_save')).toBe(true));
+  });
+
+  it('removes a long draft and puts it back', async () => {
+    const { session } = await openApp();
+    const user = userEvent.setup();
+    session.composer.setText('ship '.repeat(10_000));
+    await user.click(await screen.findByText('Remove'));
+    expect(composer().value).toBe('');
+    await user.click(screen.getByText('Put back 50,000 characters'));
+    expect(composer().value).toHaveLength(50_000);
+    await user.click(screen.getByText('Edit all of it'));
+    expect(screen.queryByTestId('long-draft')).toBeNull();
   });
 
   it('announces an answer once, when it is complete', async () => {

@@ -6,6 +6,9 @@ import { Debounced } from './debounced';
 const CHECK_DELAY_MS = 150;
 const SAVE_DELAY_MS = 400;
 
+/** WebKit lays a text box out whole at every keystroke: a megabyte costs more than a second each time. */
+const FOLD_ABOVE_CHARACTERS = 30_000;
+
 /** What the composer needs to know of the rest of the page. */
 export interface ComposerSurroundings {
   conversation(): number | null;
@@ -33,6 +36,11 @@ export class ComposerState {
   /** Part of the text that the view should select. */
   selection = $state.raw<{ start: number; end: number } | null>(null);
 
+  /** The user wants to edit a long text all the same. */
+  unfolded = $state(false);
+  /** What Remove took away, until the next edit. */
+  removed = $state.raw<string | null>(null);
+
   #request = 0;
   #saved = '';
   #checker: Debounced;
@@ -45,6 +53,11 @@ export class ComposerState {
   ) {
     this.#checker = new Debounced(clock, CHECK_DELAY_MS, () => this.#ask());
     this.#saver = new Debounced(clock, SAVE_DELAY_MS, () => this.#save());
+  }
+
+  /** Is the text so long that the view shows an excerpt instead of a text box? */
+  get folded(): boolean {
+    return this.text.length > FOLD_ABOVE_CHARACTERS && !this.unfolded;
   }
 
   get blank(): boolean {
@@ -91,6 +104,8 @@ export class ComposerState {
   setText(text: string): void {
     if (text === this.text) return;
     this.text = text;
+    if (text.length <= FOLD_ABOVE_CHARACTERS) this.unfolded = false;
+    this.removed = null;
     this.failure = null;
     this.stale = true;
     this.#checker.schedule();
@@ -111,7 +126,24 @@ export class ComposerState {
 
   /** Selects what does not fit, so that the user decides what goes. */
   selectFrom(start: number): void {
+    this.unfolded = true;
     this.selection = { start, end: this.text.length };
+  }
+
+  /** Puts a text in place of a part, as a paste does. */
+  splice(start: number, end: number, inserted: string): void {
+    this.setText(this.text.slice(0, start) + inserted + this.text.slice(end));
+  }
+
+  /** Empties the composer; `putBack` undoes it. */
+  remove(): void {
+    const text = this.text;
+    this.setText('');
+    this.removed = text;
+  }
+
+  putBack(): void {
+    if (this.removed !== null) this.setText(this.removed);
   }
 
   /** Sends the text. It leaves the composer only when the backend has accepted it. */

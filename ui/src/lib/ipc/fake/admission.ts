@@ -1,6 +1,6 @@
 // Admission before Send in the scripted backend: counts, refuses with numbers, and offers ways out that work.
 import type { PromptCheck, PromptCheckRequest, Remedy, Settings } from '../generated';
-import { countTokens } from './answers';
+import { countTokens, pieces } from './answers';
 import type { FakeModel } from './catalogue';
 import { kvBytes, planOf } from './pricing';
 import type { FakeConversation } from './tree';
@@ -129,13 +129,12 @@ function firstWords(text: string): string {
 
 /** UTF-16 length of the longest prefix with at most `tokens` tokens. */
 function longestPrefix(text: string, tokens: number): number {
-  if (tokens <= 0) return 0;
-  let low = 0;
-  let high = text.length;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (countTokens(text.slice(0, middle)) <= tokens) low = middle;
-    else high = middle - 1;
+  let length = 0;
+  let counted = 0;
+  for (const piece of pieces(text)) {
+    if (counted === tokens) break;
+    length += piece.length;
+    counted += 1;
   }
-  return low;
+  return tokens <= 0 ? 0 : length;
 }
