@@ -33,3 +33,4 @@ pub use api::*;
 pub use engine::Engine;
 pub use error::{EngineError, ModelError};
 pub use model_file::{ModelFile, ModelInfo};
+pub use plimsoll_kernels::kernel_name;
