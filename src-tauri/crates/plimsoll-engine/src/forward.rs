@@ -15,7 +15,7 @@ use plimsoll_plan::MemoryPlan;
 use crate::error::{EngineError, ModelError};
 use crate::kv::{CachedTokens, fill_page_table, lock};
 use crate::spec::{Binding, ModelSpec};
-use crate::workspace::{Parts, Workspace};
+use crate::workspace::{Loaded, Parts, Workspace};
 use layer::LayerRun;
 use products::project;
 use weights::{LayerWeights, bind_layers, matrix, vector};
@@ -49,7 +49,7 @@ impl<'s> Decoder<'s> {
         pool: &'s Pool,
         cached: Arc<Mutex<CachedTokens>>,
     ) -> Result<Self, ModelError> {
-        let (weights, kv, work) = parts.finish(plan)?;
+        let Loaded { weights, kv, workspace: work } = parts.finish(plan)?;
         let size = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
         let mut kv_layouts = Vec::with_capacity(spec.layers.len());
         for (index, layer) in spec.layers.iter().enumerate() {
@@ -116,17 +116,13 @@ impl<'s> Decoder<'s> {
     }
 
     /// Logits `[vocabulary]` of the last step, and the sampler's scratch.
-    pub(crate) fn logits_and_scratch(&mut self) -> (&mut [f32], &mut [u64]) {
+    pub(crate) fn logits_and_scratch(&mut self) -> (&mut [f32], &mut [(u32, f32)]) {
         let logits = self.work.logits.get_mut(..self.spec.vocabulary).unwrap_or_default();
         (logits, self.work.candidates)
     }
 
     /// Runs `ids` in chunks from where the cache ends, giving each position's logits to `row`; `false` ends early.
-    pub(crate) fn each_logits(
-        &mut self,
-        ids: &[u32],
-        row: &mut dyn FnMut(&[f32]) -> bool,
-    ) -> Result<(), EngineError> {
+    pub(crate) fn each_logits(&mut self, ids: &[u32], row: &mut dyn FnMut(&[f32]) -> bool) -> Result<(), EngineError> {
         for chunk in ids.chunks(self.chunk.max(1)) {
             self.layers_of(chunk)?;
             let mut first = 0;

@@ -30,7 +30,6 @@ pub(crate) struct Answer {
     history: Vec<u32>,
     prompt: usize,
     text: String,
-    scratch: Vec<(u32, f32)>,
     asked: Instant,
 }
 
@@ -55,7 +54,6 @@ impl Answer {
             history,
             prompt,
             text: String::with_capacity(TEXT_CAPACITY),
-            scratch: vec![(0, 0.0); tokenizer.vocabulary() as usize + 4096],
             asked,
         })
     }
@@ -104,8 +102,8 @@ impl Answer {
                 return Ok((StopReason::Length, timings));
             }
             let position = tokens(decoder.cached());
-            let (logits, _) = decoder.logits_and_scratch();
-            let sampled = self.sampler.sample(logits, &mut self.scratch, &self.history);
+            let (logits, scratch) = decoder.logits_and_scratch();
+            let sampled = self.sampler.sample(logits, scratch, &self.history);
             let id = sampled.map_err(|_| EngineError::NotFinite { position: position.0 })?;
             let started = *first.get_or_insert_with(Instant::now);
             if timings.output == Tokens(0) {

@@ -102,7 +102,7 @@ pub(crate) fn fill_page_table(
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing, reason = "tests")]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 mod tests {
     use proptest::prelude::*;
 

@@ -145,11 +145,12 @@ impl Run<'_, '_, '_> {
         if source.role == TensorRole::Vector {
             let bytes = staging.get_mut(..row_bytes).ok_or_else(|| short(row_bytes))?;
             self.read(bytes, base)?;
-            let out: &mut [f32] = bytemuck::try_cast_slice_mut(job.destination).map_err(|_| ModelError::PlanMismatch {
-                region: source.name.clone(),
-                planned: Bytes(0),
-                needed: Bytes(source.resident_bytes as u64),
-            })?;
+            let out: &mut [f32] =
+                bytemuck::try_cast_slice_mut(job.destination).map_err(|_| ModelError::PlanMismatch {
+                    region: source.name.clone(),
+                    planned: Bytes(0),
+                    needed: Bytes(source.resident_bytes as u64),
+                })?;
             dequantize_source_row(source.weight_type, bytes, out);
             return Ok(());
         }
@@ -172,8 +173,7 @@ impl Run<'_, '_, '_> {
     }
 
     fn read(&self, bytes: &mut [u8], offset: u64) -> Result<(), ModelError> {
-        read_exact_at(self.file, bytes, offset)
-            .map_err(|source| ModelError::Io { path: self.path.to_owned(), source })
+        read_exact_at(self.file, bytes, offset).map_err(|source| ModelError::Io { path: self.path.to_owned(), source })
     }
 }
 

@@ -57,6 +57,16 @@ impl Slab {
     }
 }
 
+/// A region as the sampler's candidates; `None` when its start or length does not fit.
+pub(crate) fn as_candidates(region: &mut [u8]) -> Option<&mut [(u32, f32)]> {
+    // Without padding, every byte of a pair belongs to a number, whatever the order of the two.
+    const { assert!(size_of::<(u32, f32)>() == 8) };
+    // SAFETY: the pair has no padding and every bit pattern is a u32 and an f32, so initialised bytes are valid
+    // pairs and pairs are initialised bytes. `align_to_mut` keeps length and alignment.
+    let (before, pairs, after) = unsafe { region.align_to_mut() };
+    (before.is_empty() && after.is_empty()).then_some(pairs)
+}
+
 impl Drop for Slab {
     fn drop(&mut self) {
         // SAFETY: allocated in `allocate` with this very layout, freed once.

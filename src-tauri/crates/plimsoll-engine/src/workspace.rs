@@ -3,6 +3,7 @@
 use plimsoll_plan::{Bytes, MemoryPlan, Region, RegionName, Segment};
 
 use crate::error::ModelError;
+use crate::slab::as_candidates;
 
 /// The slab in three parts, by the plan's order: weights, KV pages, workspace.
 pub(crate) struct Parts<'s> {
@@ -45,11 +46,20 @@ impl<'s> Parts<'s> {
     }
 
     /// Ends loading: weights become read-only, the workspace is cut into its regions.
-    pub(crate) fn finish(self, plan: &MemoryPlan) -> Result<(Vec<&'s [u8]>, Vec<&'s mut [u8]>, Workspace<'s>), ModelError> {
+    pub(crate) fn finish(self, plan: &MemoryPlan) -> Result<Loaded<'s>, ModelError> {
         let workspace = Workspace::cut(plan, self.workspace, self.workspace_start)?;
         let weights = self.weights.into_iter().map(|weight| &*weight).collect();
-        Ok((weights, self.kv, workspace))
+        Ok(Loaded { weights, kv: self.kv, workspace })
     }
+}
+
+/// The slab once the weights are in it.
+pub(crate) struct Loaded<'s> {
+    /// One slice per tensor, in the binding's order.
+    pub(crate) weights: Vec<&'s [u8]>,
+    /// One page pool per layer.
+    pub(crate) kv: Vec<&'s mut [u8]>,
+    pub(crate) workspace: Workspace<'s>,
 }
 
 /// Scratch of one forward pass; shapes as in [`RegionName`].
@@ -66,7 +76,7 @@ pub(crate) struct Workspace<'s> {
     pub(crate) attention_scratch: &'s mut [u8],
     pub(crate) rope: &'s mut [f32],
     pub(crate) logits: &'s mut [f32],
-    pub(crate) candidates: &'s mut [u64],
+    pub(crate) candidates: &'s mut [(u32, f32)],
 }
 
 impl<'s> Workspace<'s> {
@@ -90,7 +100,8 @@ impl<'s> Workspace<'s> {
             attention_scratch: cutter.typed(plan, RegionName::AttentionScratch)?,
             rope: cutter.typed(plan, RegionName::Rope)?,
             logits: cutter.typed(plan, RegionName::Logits)?,
-            candidates: cutter.typed(plan, RegionName::Candidates)?,
+            candidates: as_candidates(cutter.typed(plan, RegionName::Candidates)?)
+                .ok_or_else(|| mismatch("Candidates", 0, size_of::<(u32, f32)>()))?,
         })
     }
 }
@@ -132,9 +143,5 @@ fn to_size(bytes: Bytes) -> usize {
 }
 
 fn mismatch(region: &str, planned: usize, needed: usize) -> ModelError {
-    ModelError::PlanMismatch {
-        region: region.to_owned(),
-        planned: Bytes(planned as u64),
-        needed: Bytes(needed as u64),
-    }
+    ModelError::PlanMismatch { region: region.to_owned(), planned: Bytes(planned as u64), needed: Bytes(needed as u64) }
 }

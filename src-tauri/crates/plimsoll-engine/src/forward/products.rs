@@ -32,17 +32,14 @@ pub(crate) fn project<const JOBS: usize>(
     }
     if quantized == JOBS || quantized == 0 {
         let source = if quantized == 0 { Input::F32(input) } else { Input::Q8(q8) };
-        let mut products = jobs.each_mut().map(|(matrix, out, accumulate)| Product {
-            matrix: **matrix,
-            out: &mut **out,
-            accumulate: *accumulate,
-        });
+        let mut products =
+            jobs.each_mut().map(|(matrix, out, accumulate)| Product { matrix: **matrix, out, accumulate: *accumulate });
         kernels::matmul(pool, source, n, &mut products, scratch);
         return Ok(());
     }
     for (matrix, out, accumulate) in jobs {
         let source = if matrix.weight_type().accepts_q8() { Input::Q8(q8) } else { Input::F32(input) };
-        let mut product = [Product { matrix: **matrix, out: &mut **out, accumulate: *accumulate }];
+        let mut product = [Product { matrix: **matrix, out, accumulate: *accumulate }];
         kernels::matmul(pool, source, n, &mut product, scratch);
     }
     Ok(())

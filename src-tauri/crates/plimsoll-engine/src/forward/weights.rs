@@ -24,19 +24,14 @@ pub(crate) struct LayerWeights<'s> {
 }
 
 /// Binds every layer.
-pub(crate) fn bind_layers<'s>(
-    binding: &Binding,
-    weights: &[&'s [u8]],
-) -> Result<Vec<LayerWeights<'s>>, ModelError> {
+pub(crate) fn bind_layers<'s>(binding: &Binding, weights: &[&'s [u8]]) -> Result<Vec<LayerWeights<'s>>, ModelError> {
     binding
         .layers
         .iter()
         .map(|layer| {
             let optional = |index: Option<usize>| index.map(|index| vector(binding, weights, index)).transpose();
             let head_norms = match layer.head_norms {
-                Some(norms) => {
-                    Some((vector(binding, weights, norms.query)?, vector(binding, weights, norms.key)?))
-                }
+                Some(norms) => Some((vector(binding, weights, norms.query)?, vector(binding, weights, norms.key)?)),
                 None => None,
             };
             Ok(LayerWeights {

@@ -141,14 +141,14 @@ struct Binder<'a> {
 impl Binder<'_> {
     fn matrix(&mut self, name: &str, cols: usize, rows: usize) -> Result<usize, ModelError> {
         let info = self.shaped(name, &[cols, rows])?;
-        let weight_type = self.weight_type(&info)?;
+        let weight_type = weight_type(&info)?;
         let resident = weight_type.packed_bytes(rows, cols);
         self.push(info, TensorRole::Matrix, weight_type, rows, cols, resident)
     }
 
     fn vector(&mut self, name: &str, cols: usize) -> Result<usize, ModelError> {
         let info = self.shaped(name, &[cols])?;
-        let weight_type = self.weight_type(&info)?;
+        let weight_type = weight_type(&info)?;
         let resident = cols.checked_mul(size_of::<f32>());
         self.push(info, TensorRole::Vector, weight_type, 1, cols, resident)
     }
@@ -166,13 +166,6 @@ impl Binder<'_> {
         }
         self.used.insert(name.to_owned());
         Ok(info.clone())
-    }
-
-    fn weight_type(&self, info: &TensorInfo) -> Result<WeightType, ModelError> {
-        WeightType::from_ggml(info.ggml_type).ok_or_else(|| ModelError::UnsupportedTensorType {
-            name: info.name.to_string(),
-            ggml_type: info.ggml_type,
-        })
     }
 
     fn push(
@@ -204,4 +197,10 @@ impl Binder<'_> {
         });
         Ok(index)
     }
+}
+
+/// The kernels' type of a tensor.
+fn weight_type(info: &TensorInfo) -> Result<WeightType, ModelError> {
+    WeightType::from_ggml(info.ggml_type)
+        .ok_or_else(|| ModelError::UnsupportedTensorType { name: info.name.to_string(), ggml_type: info.ggml_type })
 }
