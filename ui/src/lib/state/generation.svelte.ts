@@ -99,7 +99,13 @@ export class GenerationState {
 
   async stop(): Promise<void> {
     const running = this.running;
-    if (running) await this.backend.invoke('generation_stop', running.generation);
+    if (!running) return;
+    try {
+      await this.backend.invoke('generation_stop', running.generation);
+    } catch (thrown) {
+      // It may have ended by itself in the meantime.
+      if (toIpcError(thrown).code !== 'not_found') throw thrown;
+    }
   }
 
   #begin(generation: number, message: number, prefix = this.textOf(message)): void {
