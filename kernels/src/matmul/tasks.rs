@@ -22,7 +22,7 @@ const DECODE_BYTES: usize = 12 << 10;
 const TASKS_PER_THREAD: usize = 4;
 
 /// Activation rows below which expanding weights does not pay: they go through the decode kernels.
-pub(super) const PREFILL_ROWS: usize = 8;
+pub(super) const PREFILL_ROWS: usize = 16;
 
 /// Fewest rows in a block of rows: expanding the weights again for each block must stay cheap.
 const BLOCK_ROWS: usize = 64;
