@@ -175,3 +175,6 @@ impl Backend {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,7 +26,8 @@ impl Core {
         if let Some(loaded) = self.slot.loaded() {
             let held = loaded.held();
             device.free = device.free.map(|free| free.plus(held).min(device.total));
-            device.resident = device.resident.minus(held);
+            // What the process took since then is in no plan: another price for the same settings would only confuse.
+            device.resident = loaded.plan.device.resident;
         }
         Ok(device)
     }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::answer::{TimingsReport, answer, reason_name, sampling};
 use crate::args::GenerateArguments;
 use crate::failure::Failure;
-use crate::model::{MemoryReport, Needs, load};
+use crate::model::{MemoryReport, Needs, plan_model};
 use crate::print;
 
 #[derive(Debug, Serialize)]
@@ -27,9 +27,12 @@ struct Report {
 }
 
 pub(crate) fn run(arguments: &GenerateArguments) -> Result<(), Failure> {
-    let running = load(&arguments.model, Needs::default())?;
+    let planned = plan_model(&arguments.model, Needs::default())?;
+    // The prompt first: what cannot be asked need not be loaded for.
+    let prompt = prompt(&planned.file, arguments)?;
+    let running = planned.load()?;
     let request = GenerateRequest {
-        prompt: prompt(&running.file, arguments)?,
+        prompt,
         max_tokens: Tokens(arguments.max_tokens),
         sampling: sampling(&arguments.sampling),
         stop: arguments.stop.clone(),

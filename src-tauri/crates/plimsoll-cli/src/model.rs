@@ -94,11 +94,18 @@ pub(crate) fn plan_model(arguments: &ModelArguments, needs: Needs) -> Result<Pla
 
 /// Opens, plans and loads.
 pub(crate) fn load(arguments: &ModelArguments, needs: Needs) -> Result<Running, Failure> {
-    let Planned { file, plan } = plan_model(arguments, needs)?;
-    plan.require_fit()?;
-    let threads = usize::try_from(plan.threads).unwrap_or(1);
-    let engine = Engine::load(&file, &plan, threads, &mut |_| ControlFlow::Continue(()))?;
-    Ok(Running { file, plan, engine })
+    plan_model(arguments, needs)?.load()
+}
+
+impl Planned {
+    /// Loads what was planned.
+    pub(crate) fn load(self) -> Result<Running, Failure> {
+        let Self { file, plan } = self;
+        plan.require_fit()?;
+        let threads = usize::try_from(plan.threads).unwrap_or(1);
+        let engine = Engine::load(&file, &plan, threads, &mut |_| ControlFlow::Continue(()))?;
+        Ok(Running { file, plan, engine })
+    }
 }
 
 /// Planned, taken and peak memory.
