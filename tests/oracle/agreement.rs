@@ -63,6 +63,11 @@ impl Agreement {
         self.kl_sum / self.positions as f64
     }
 
+    /// Largest KL divergence of any position, in nats.
+    pub(crate) fn largest_kl(&self) -> f64 {
+        self.kl_max
+    }
+
     /// Largest absolute difference of any logit.
     pub(crate) fn largest_difference(&self) -> f32 {
         self.largest_difference

@@ -22,18 +22,24 @@ pub(crate) fn prose_ids(path: &Path, count: usize) -> Vec<u32> {
     ids
 }
 
-fn agreement(path: &Path, positions: usize, context: u32) -> Agreement {
+/// Agreement of the engine with the float reference, the prompt computed in chunks of these sizes (`None`: the plan's).
+fn agreements(path: &Path, positions: usize, context: u32, chunks: &[Option<u32>]) -> Vec<Agreement> {
     let ids = prose_ids(path, positions);
     let reference = Reference::open(path).logits(&ids);
-    let ours = logits(&load(path, context, None), &ids);
-    Agreement::of(&reference, &ours)
+    let ours = |&chunk: &Option<u32>| Agreement::of(&reference, &logits(&load(path, context, chunk), &ids));
+    chunks.iter().map(ours).collect()
 }
 
+/// Whole chunks are prefill's path, chunks of one token are decode's.
 fn check_real(name: &str, path: &Path) {
-    let agreement = agreement(path, 200, 512);
-    agreement.print(&format!("{name}, float reference"));
-    assert!(agreement.top1_share() >= 0.98, "{agreement:?}");
-    assert!(agreement.mean_kl() <= 0.005, "{agreement:?}");
+    let agreements = agreements(path, 200, 512, &[None, Some(1)]);
+    for (way, agreement) in ["prefill", "decode"].into_iter().zip(&agreements) {
+        agreement.print(&format!("{name}, {way}, float reference"));
+    }
+    for agreement in agreements {
+        assert!(agreement.top1_share() >= 0.98, "{agreement:?}");
+        assert!(agreement.mean_kl() <= 0.005, "{agreement:?}");
+    }
 }
 
 #[test]
@@ -54,9 +60,10 @@ fn tiny_models_agree_with_the_float_reference() {
         let path = folder.path().join(format!("{name}.gguf"));
         tiny.file().write(&path);
         // Far more positions than the window of 24, and than one KV page.
-        let agreement = agreement(&path, 300, 512);
-        agreement.print(&format!("tiny {name}, float reference"));
-        assert!(agreement.mean_kl() <= 1e-4, "{agreement:?}");
-        assert!(agreement.top1_share() >= 0.98, "{agreement:?}");
+        for agreement in agreements(&path, 300, 512, &[None, Some(1)]) {
+            agreement.print(&format!("tiny {name}, float reference"));
+            assert!(agreement.mean_kl() <= 1e-4, "{agreement:?}");
+            assert!(agreement.top1_share() >= 0.98, "{agreement:?}");
+        }
     }
 }

@@ -163,8 +163,9 @@ impl Tiny {
                 vector(name("attn_k_norm"), self.head_dim, 1.0);
             }
         }
-        // Tied head: normed rows of length sqrt(width) meet embedding rows of length 1. Scaled so that some words win.
-        vector("output_norm.weight".to_owned(), width, 4.0);
+        // The tied head multiplies normed rows of length sqrt(width) with embedding rows of length 1. Scaled so that
+        // some words win but none wins everything: Gemma's scaled embedding leaves the input word far ahead.
+        vector("output_norm.weight".to_owned(), width, if gemma { 1.0 } else { 4.0 });
         tensors
     }
 }
