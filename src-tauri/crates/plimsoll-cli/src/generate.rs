@@ -4,6 +4,7 @@ use plimsoll_backend::prompt::{Prompter, now};
 use plimsoll_chat::{PromptMessage, PromptRole};
 use plimsoll_engine::tokenizer::SpecialTokens;
 use plimsoll_engine::{GenerateRequest, ModelFile};
+use plimsoll_ipc::{ErrorCode, IpcError};
 use plimsoll_plan::Tokens;
 use serde::Serialize;
 
@@ -28,11 +29,14 @@ struct Report {
 
 pub(crate) fn run(arguments: &GenerateArguments) -> Result<(), Failure> {
     let planned = plan_model(&arguments.model, Needs::default())?;
-    // The prompt first: what cannot be asked need not be loaded for.
-    let prompt = prompt(&planned.file, arguments)?;
+    // What cannot be asked need not be loaded for.
+    let prompter = Prompter::new(&planned.file);
+    if !arguments.raw {
+        prompter.chat_template().map_err(without_template)?;
+    }
     let running = planned.load()?;
     let request = GenerateRequest {
-        prompt,
+        prompt: prompt(&running.file, &prompter, arguments)?,
         max_tokens: Tokens(arguments.max_tokens),
         sampling: sampling(&arguments.sampling),
         stop: arguments.stop.clone(),
@@ -62,7 +66,7 @@ pub(crate) fn run(arguments: &GenerateArguments) -> Result<(), Failure> {
 }
 
 /// Ids of the prompt: rendered by the model's template, or as it stands.
-fn prompt(file: &ModelFile, arguments: &GenerateArguments) -> Result<Vec<u32>, Failure> {
+fn prompt(file: &ModelFile, prompter: &Prompter, arguments: &GenerateArguments) -> Result<Vec<u32>, Failure> {
     if arguments.raw {
         let tokenizer = file.tokenizer();
         let mut ids = tokenizer.encode(&arguments.prompt, SpecialTokens::Parse);
@@ -72,15 +76,16 @@ fn prompt(file: &ModelFile, arguments: &GenerateArguments) -> Result<Vec<u32>, F
         }
         return Ok(ids);
     }
-    let prompter = Prompter::new(file);
     let system = arguments.system.iter().map(|text| PromptMessage::new(PromptRole::System, text));
     let user = std::iter::once(PromptMessage::new(PromptRole::User, &arguments.prompt));
-    let rendered = prompter.render(system.chain(user).collect(), true, now());
-    let rendered = rendered.map_err(|mut error| {
-        if error.code == plimsoll_ipc::ErrorCode::NoTemplate {
-            error.message.push_str("; --raw continues the prompt as it stands");
-        }
-        Failure::new(error)
-    })?;
+    let rendered = prompter.render(system.chain(user).collect(), true, now()).map_err(Failure::new)?;
     Ok(prompter.ids(&rendered))
+}
+
+/// Says what a base model can do instead.
+fn without_template(mut error: IpcError) -> Failure {
+    if error.code == ErrorCode::NoTemplate {
+        error.message.push_str("; --raw continues the prompt as it stands");
+    }
+    Failure::new(error)
 }

@@ -1,3 +1,6 @@
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
 use plimsoll_ipc::{AppEvent, ErrorCode, GenerationKind, MemoryGauge, ModelStatus, Settings};
 use plimsoll_plan::Bytes;
 use tempfile::TempDir;
@@ -126,6 +129,33 @@ async fn a_base_model_continues_text() {
     // The next text stands directly behind what is there.
     let longer = world.check(" And").await;
     assert_eq!(longer.prompt_tokens, 6 + 4 + 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_gauge_speaks_at_most_four_times_a_second() {
+    let told: Arc<Mutex<Vec<Instant>>> = Arc::default();
+    let times = Arc::clone(&told);
+    let world = World::with_sink(TempDir::new().unwrap(), move |_, event| {
+        if matches!(event, AppEvent::Memory(_)) {
+            times.lock().unwrap().push(Instant::now());
+        }
+    });
+    world.load(SMOLLM2, |_| ()).await;
+    for number in 1..=3 {
+        world.ask(&format!("Count to {number}."), 24).await;
+    }
+    // The last change is told as well, if late.
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    let told = told.lock().unwrap().clone();
+    assert!(told.len() >= 2, "{}", told.len());
+    for pair in told.windows(2) {
+        assert!(pair[1] >= pair[0] + Duration::from_millis(245), "{:?}", pair[1] - pair[0]);
+    }
+    let last = world.events().into_iter().rev().find_map(|event| match event {
+        AppEvent::Memory(gauge) => Some(gauge),
+        _ => None,
+    });
+    assert_eq!(last.unwrap(), world.backend.memory_gauge().await.unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread")]

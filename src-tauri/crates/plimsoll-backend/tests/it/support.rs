@@ -149,7 +149,7 @@ impl World {
 
     /// Waits until an event of this answer is such a one.
     pub(crate) async fn wait_for(&self, id: u64, wanted: impl Fn(&GenerationKind) -> bool) -> Vec<GenerationEvent> {
-        let deadline = Instant::now() + Duration::from_secs(120);
+        let deadline = Instant::now() + Duration::from_mins(2);
         loop {
             let events = self.generation(id);
             if events.iter().any(|event| wanted(&event.kind)) {
