@@ -32,9 +32,7 @@ fn vectors<V: Values>(task: &Task<'_, '_>, x: &[f32]) {
             let x = &x[token * cols..(token + width) * cols];
             // SAFETY: the level says that the instructions exist.
             unsafe { multiply_floats::<V>(task.product.matrix.panel(panel), x, cols, &mut sums) };
-            for (t, sums) in sums.iter().enumerate().take(width) {
-                task.store(panel, token + t, sums, task.product.accumulate);
-            }
+            task.store(panel, token, &sums[..width], task.product.accumulate);
         }
     }
 }
@@ -53,7 +51,7 @@ fn portable(task: &Task<'_, '_>, x: &[f32]) {
                     *sum += x * value(matrix.weight_type(), bytes);
                 }
             }
-            task.store(panel, token, &sums, task.product.accumulate);
+            task.store(panel, token, &[sums], task.product.accumulate);
         }
     }
 }

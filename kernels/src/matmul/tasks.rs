@@ -128,19 +128,28 @@ impl<'a> TaskList<'a> {
 }
 
 impl Task<'_, '_> {
-    /// Rows of panel `panel` that exist.
-    pub(super) fn rows(&self, panel: usize) -> Range<usize> {
-        panel * PANEL_ROWS..self.product.matrix.rows().min((panel + 1) * PANEL_ROWS)
-    }
-
-    /// Writes the 8 rows of `panel` for activation row `row`, or adds them. Rows of a token but the first always add.
-    pub(super) fn store(&self, panel: usize, row: usize, values: &[f32; PANEL_ROWS], accumulate: bool) {
-        let (token, plane) = (row / self.product.planes, row % self.product.planes);
-        let accumulate = accumulate || plane > 0;
-        // SAFETY: tasks of a region differ in panels or tokens.
-        let out = unsafe { self.product.out.rows(token, self.rows(panel)) };
-        for (out, value) in out.iter_mut().zip(values) {
-            *out = if accumulate { *out + value } else { *value };
+    /// Writes `N` rows of the matrix from `panel` on, as far as the task has them, or adds them: for each token from
+    /// activation row `row` on, the sum of its rows of `sums`.
+    pub(super) fn store<const N: usize>(&self, panel: usize, row: usize, sums: &[[f32; N]], accumulate: bool) {
+        let planes = self.product.planes;
+        let first = panel * PANEL_ROWS;
+        let last = self.product.matrix.rows().min(self.panels.end * PANEL_ROWS).min(first + N);
+        for (token, sums) in (row / planes..).zip(sums.chunks_exact(planes)) {
+            let mut values = sums[0];
+            for plane in &sums[1..] {
+                for (value, plane) in values.iter_mut().zip(plane) {
+                    *value += plane;
+                }
+            }
+            // SAFETY: tasks of a region differ in panels or tokens.
+            let out = unsafe { self.product.out.rows(token, first..last) };
+            if accumulate {
+                for (out, value) in out.iter_mut().zip(values) {
+                    *out += value;
+                }
+            } else {
+                out.copy_from_slice(&values[..last - first]);
+            }
         }
     }
 }

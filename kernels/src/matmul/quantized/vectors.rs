@@ -62,9 +62,7 @@ fn decode<C: Codes>(level: Level, task: &Task<'_, '_>, activations: &Activations
                     _ => avx2::multiply::<C>(panel_bytes, tile, width, &mut sums),
                 }
             }
-            for (t, sums) in sums.iter().enumerate().take(width) {
-                task.store(panel, token + t, sums, task.product.accumulate);
-            }
+            task.store(panel, token, &sums[..width], task.product.accumulate);
         }
     }
 }
@@ -83,9 +81,7 @@ fn single<C: Codes>(task: &Task<'_, '_>, activations: &Activations<'_>, groups: 
         for (panel, expanded) in task.panels.clone().zip(scratch.chunks_exact(panel_bytes)) {
             // SAFETY: as above.
             unsafe { avx2::multiply::<Expanded<C>>(expanded, tile, width, &mut sums) };
-            for (t, sums) in sums.iter().enumerate().take(width) {
-                task.store(panel, token + t, sums, accumulate);
-            }
+            task.store(panel, token, &sums[..width], accumulate);
         }
     }
 }
@@ -117,12 +113,7 @@ fn pairs<C: Codes>(task: &Task<'_, '_>, activations: &Activations<'_>, groups: R
         for (pair, expanded) in scratch.chunks_exact(pair_bytes).enumerate().take(task.panels.len().div_ceil(2)) {
             // SAFETY: as above.
             unsafe { multiply_block::<C>(expanded, &tiles[..count], width, &mut sums) };
-            let first = task.panels.start + 2 * pair;
-            for (t, sums) in sums.iter().enumerate().take(end - token) {
-                for (panel, sums) in (first..task.panels.end).zip(sums.as_chunks().0) {
-                    task.store(panel, token + t, sums, accumulate);
-                }
-            }
+            task.store(task.panels.start + 2 * pair, token, &sums[..end - token], accumulate);
         }
         token = end;
     }
