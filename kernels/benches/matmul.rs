@@ -54,7 +54,10 @@ fn packed(bytes: usize) -> Vec<u8> {
 fn products(criterion: &mut Criterion) {
     let pool = pool();
     let data = packed(WEIGHT_BYTES + (64 << 20));
-    let mut scratch = vec![0; pool.threads() * matmul_scratch_per_thread()];
+    let mut room = vec![0; pool.threads() * matmul_scratch_per_thread() + 64];
+    // Aligned as in a slab.
+    let start = room.as_ptr().align_offset(64);
+    let scratch = &mut room[start..];
     for tokens in [1, 4, 64, 512] {
         let mut group = criterion.benchmark_group(format!("matmul/{tokens}"));
         for ty in WeightType::ALL {
@@ -74,7 +77,7 @@ fn products(criterion: &mut Criterion) {
                 bencher.iter(|| {
                     let input = if ty.accepts_q8() { Input::Q8(&q8) } else { Input::F32(&x) };
                     let product = Product { matrix, out: &mut out, accumulate: false };
-                    matmul(&pool, input, tokens, &mut [product], &mut scratch);
+                    matmul(&pool, input, tokens, &mut [product], scratch);
                     black_box(&out);
                 });
             });
