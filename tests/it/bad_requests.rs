@@ -6,7 +6,7 @@ use plimsoll_ipc::{AppEvent, DraftSave, ErrorCode, MessageState, ModelStatus, Se
 use plimsoll_plan::Bytes;
 use plimsoll_tests::tiny::{Tiny, Value};
 
-use crate::desk::{CONTEXT, Desk, assert_error, number};
+use crate::desk::{CONTEXT, Desk, OUTPUT, assert_error, number};
 
 #[test]
 fn a_model_larger_than_the_budget() {
@@ -137,8 +137,9 @@ fn a_megabyte_in_the_composer() {
 #[test]
 fn more_output_than_the_limit() {
     let desk = Desk::ready();
-    let error = desk.send("Hello", Some(CONTEXT), false).expect_err("no room for the prompt");
-    assert!(matches!(error.code, ErrorCode::ContextExceeded | ErrorCode::OutputLimitExceeded), "{error:?}");
+    let error = desk.send("Hello", Some(OUTPUT + 1), false).expect_err("one token too many");
+    assert_error(&error, ErrorCode::OutputLimitExceeded, "");
+    assert_eq!((number(&error, "wanted"), number(&error, "limit")), (u64::from(OUTPUT) + 1, u64::from(OUTPUT)));
     desk.still_answers();
 }
 
@@ -153,8 +154,8 @@ fn nothing_is_loaded() {
 
 #[test]
 fn one_answer_at_a_time_and_stop_keeps_the_text() {
-    let desk = Desk::ready();
-    let running = desk.send("Tell me everything", Some(400), false).unwrap();
+    let desk = Desk::slow();
+    let running = desk.send("Tell me everything", Some(OUTPUT), false).unwrap();
     assert_error(&desk.refusal("And this?"), ErrorCode::Busy, "");
     desk.run(desk.backend.generation_stop(running)).unwrap();
     let snapshot = desk.wait(running);
@@ -162,6 +163,7 @@ fn one_answer_at_a_time_and_stop_keeps_the_text() {
     let view = desk.run(desk.backend.conversation_get()).unwrap();
     let kept = view.messages.iter().find(|message| message.id == snapshot.message).expect("the answer is kept");
     assert_eq!(kept.text, snapshot.text);
+    desk.run(desk.backend.conversation_new()).unwrap();
     desk.still_answers();
 }
 
@@ -192,8 +194,8 @@ fn events_are_numbered_and_add_up() {
 
 #[test]
 fn the_window_closes_while_an_answer_is_written() {
-    let desk = Desk::ready();
-    desk.send("Tell me everything", Some(400), false).unwrap();
+    let desk = Desk::slow();
+    desk.send("Tell me everything", Some(OUTPUT), false).unwrap();
     let start = Instant::now();
     let folder = desk.close();
     assert!(start.elapsed() < Duration::from_secs(5), "closed in {:?}", start.elapsed());
@@ -206,6 +208,7 @@ fn unloading_gives_the_memory_back() {
     let desk = Desk::ready();
     assert_eq!(desk.run(desk.backend.model_unload()).unwrap(), ModelStatus::Empty);
     assert_error(&desk.refusal("Hello"), ErrorCode::NoModel, "");
-    desk.load("good").unwrap();
+    let status = desk.run(desk.backend.model_load("good".to_owned())).unwrap();
+    assert!(matches!(status, ModelStatus::Ready { .. }), "{status:?}");
     desk.still_answers();
 }

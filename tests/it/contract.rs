@@ -46,10 +46,9 @@ fn the_backend_has_one_method_per_command() {
 
 #[test]
 fn the_window_has_one_adapter_per_command() {
-    let adapters = functions("src-tauri/src", "pub(crate) async fn ");
-    let sync = functions("src-tauri/src", "pub(crate) fn ");
+    let adapters = functions("src-tauri/src", "async fn ");
     for (name, _, _) in COMMANDS {
-        let count = adapters.iter().chain(&sync).filter(|adapter| adapter == name).count();
+        let count = adapters.iter().filter(|adapter| adapter == name).count();
         assert_eq!(count, 1, "adapters called {name} in the window");
     }
 }

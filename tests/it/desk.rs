@@ -21,6 +21,9 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Context of the models on the desk.
 pub(crate) const CONTEXT: u32 = 512;
 
+/// Their output limit.
+pub(crate) const OUTPUT: u32 = 320;
+
 pub(crate) struct Desk {
     pub(crate) backend: Backend,
     pub(crate) probe: Arc<FakeProbe>,
@@ -56,6 +59,15 @@ impl Desk {
         desk
     }
 
+    /// A desk with a model that takes about a second for a long answer.
+    pub(crate) fn slow() -> Self {
+        let desk = Self::new();
+        let wide = Tiny { layers: 10, embedding: 256, heads: 4, head_dim: 64, feed_forward: 1024, ..Tiny::llama() };
+        desk.put("good", &wide.file());
+        desk.load("good").unwrap();
+        desk
+    }
+
     pub(crate) fn run<T>(&self, future: impl Future<Output = T>) -> T {
         self.runtime.block_on(future)
     }
@@ -77,7 +89,7 @@ impl Desk {
         let settings = Settings {
             model: Some(id.to_owned()),
             context_tokens: CONTEXT,
-            output_tokens: 32,
+            output_tokens: OUTPUT,
             temperature: 0.0,
             threads: 2,
             ..self.run(self.backend.settings_get()).unwrap()

@@ -33,6 +33,7 @@ const TOP_LEVEL: &[&str] = &[
     "icons",
     "kernels",
     "rust-toolchain.toml",
+    "rustfmt.toml",
     "src-tauri",
     "tests",
     "ui",
