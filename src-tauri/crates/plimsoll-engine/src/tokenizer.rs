@@ -58,7 +58,12 @@ pub struct Tokenizer {
     adds_bos: bool,
     /// Sorted ids that end the assistant's turn.
     end_of_turn: Vec<u32>,
+    memory: Bytes,
 }
+
+/// Encoded once when a tokenizer is made, so that the tables which searching fills exist when its memory is counted:
+/// a plan counts it before the first text, the engine after.
+const WARM_UP: &str = "It's 1,234 words:\n\n  caf\u{e9}s, \u{6f22}\u{5b57} and \u{1f6a2}.";
 
 #[derive(Debug)]
 enum Algorithm {
@@ -91,7 +96,11 @@ impl Tokenizer {
             (Algorithm::SentencePiece(SentencePiece::from_gguf(file, &vocabulary)?), true)
         };
         let adds_bos = file.bool("tokenizer.ggml.add_bos_token")?.unwrap_or(adds_bos) && bos.is_some();
-        Ok(Self { vocabulary, special, algorithm, bos, eos, adds_bos, end_of_turn })
+        let mut tokenizer =
+            Self { vocabulary, special, algorithm, bos, eos, adds_bos, end_of_turn, memory: Bytes::ZERO };
+        let _ = tokenizer.encode(WARM_UP, SpecialTokens::Parse);
+        tokenizer.memory = tokenizer.count_memory();
+        Ok(tokenizer)
     }
 
     /// Token ids of `text`. Never adds a beginning-of-sequence token.
@@ -184,6 +193,10 @@ impl Tokenizer {
 
     /// Host memory of all tables.
     pub fn memory(&self) -> Bytes {
+        self.memory
+    }
+
+    fn count_memory(&self) -> Bytes {
         let algorithm = match &self.algorithm {
             Algorithm::Bpe(bpe) => bpe.memory(),
             Algorithm::SentencePiece(model) => model.memory(),
