@@ -16,7 +16,7 @@ use plimsoll_tests::tiny::{Tiny, TinyFile};
 use tempfile::TempDir;
 
 /// Longest wait for an answer.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Context of the models on the desk.
 pub(crate) const CONTEXT: u32 = 512;

@@ -6,6 +6,7 @@
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
+    clippy::print_stdout,
     missing_docs,
     reason = "tests"
 )]

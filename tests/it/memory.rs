@@ -149,7 +149,10 @@ fn the_process_peaks_where_the_plan_says() {
             let planned = memory["planned"].as_u64().expect("memory.planned");
             let reported = memory["peak_rss"].as_u64().expect("memory.peak_rss");
             let allowed = (planned / 100).max(32 << 20);
-            println!("{model} at {context}: planned {planned}, peak {peak} ({:+})", peak as i128 - i128::from(planned));
+            println!(
+                "{model} at {context}: planned {planned}, peak {peak} ({:+})",
+                i128::from(peak) - i128::from(planned)
+            );
             assert!(peak.abs_diff(planned) <= allowed, "{model} at {context}: peak {peak}, planned {planned}");
             assert!(reported.abs_diff(peak) <= 8 << 20, "the program reports {reported}, the kernel {peak}");
             assert_eq!(memory["slab"]["planned"], memory["slab"]["allocated"], "{model} at {context}");

@@ -135,9 +135,24 @@ pub struct ModelPerplexity {
     pub nll: f64,
     /// exp(nll / scored).
     pub ppl: f64,
+    /// The same with the weights dequantized to 32 bits.
+    pub float: TotalLikelihood,
     /// In order.
     pub windows: Vec<WindowLikelihood>,
     /// One pass over the text's first positions, longer than Gemma's sliding window.
+    pub long: WindowLikelihood,
+}
+
+/// Likelihood of the whole text.
+#[derive(Debug, Deserialize)]
+pub struct TotalLikelihood {
+    /// Tokens scored.
+    pub scored: usize,
+    /// Sum of -ln p over the scored tokens.
+    pub nll: f64,
+    /// exp(nll / scored).
+    pub ppl: f64,
+    /// The long pass.
     pub long: WindowLikelihood,
 }
 
