@@ -15,8 +15,11 @@ mod rendering;
 mod window;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use plimsoll_backend::{Backend, BackendConfig, DataPaths};
+use plimsoll_backend::paths::DataPaths;
+use plimsoll_backend::{Backend, BackendConfig};
+use plimsoll_device::SystemProbe;
 use tauri::Manager as _;
 
 fn main() -> ExitCode {
@@ -38,8 +41,17 @@ fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
         .invoke_handler(commands::handler())
         .setup(move |app| {
             let sink = events::sink(app.handle().clone());
-            app.manage(Backend::new(BackendConfig { home: Some(home.clone()), sink })?);
+            let backend = Backend::new(BackendConfig {
+                home: Some(home.clone()),
+                models_dirs: Vec::new(),
+                probe: Arc::new(SystemProbe::new()),
+                sink,
+                locale: sys_locale::get_locale().unwrap_or_default(),
+            })?;
+            app.manage(backend.clone());
             window::open(app.handle(), &home)?;
+            // The window is there while the model loads; the page hears of both outcomes through `model_status`.
+            tauri::async_runtime::spawn(async move { backend.model_load_chosen().await });
             Ok(())
         })
         .build(tauri::generate_context!())?;

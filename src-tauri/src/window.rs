@@ -12,7 +12,7 @@ use tauri::{AppHandle, Manager as _, RunEvent, Url, WebviewWindowBuilder, Window
 pub(crate) const MAIN: &str = "main";
 
 /// How long a closing window waits for a running answer to stop before the process ends anyway.
-const PATIENCE: Duration = Duration::from_millis(1500);
+const PATIENCE: Duration = Duration::from_millis(1000);
 
 /// Opens the window of tauri.conf.json. It stays hidden until the page has loaded, so that no white frame shows.
 pub(crate) fn open(app: &AppHandle, home: &Path) -> Result<(), Box<dyn std::error::Error>> {
@@ -47,10 +47,20 @@ pub(crate) fn on_event(app: &AppHandle, event: RunEvent) {
     match event {
         RunEvent::WindowEvent { event: WindowEvent::CloseRequested { .. }, .. } => {
             end_after(PATIENCE);
-            app.state::<Backend>().shutdown();
+            let backend = app.state::<Backend>().inner().clone();
+            tauri::async_runtime::spawn(async move { stop_answer(&backend).await });
         }
         RunEvent::Exit => tracing::info!("Plimsoll ends"),
         _ => {}
+    }
+}
+
+async fn stop_answer(backend: &Backend) {
+    let running = backend.conversation_get().await.ok().and_then(|view| view.generation);
+    if let Some(generation) = running
+        && let Err(error) = backend.generation_stop(generation).await
+    {
+        tracing::warn!(%error, "the running answer could not be stopped");
     }
 }
 

@@ -60,7 +60,7 @@ fn real_window() -> Result<()> {
 
 /// Tells the tests where the real models are. They fail where one is missing.
 fn with_models(command: &mut Command) -> Result<&mut Command> {
-    Ok(command.env("PLIMSOLL_TEST_MODELS", workspace::models()?))
+    Ok(command.env("PLIMSOLL_MODELS", workspace::models()?))
 }
 
 fn report(passed: &[(&str, Duration)], total: Duration) {
