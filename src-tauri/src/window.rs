@@ -12,7 +12,7 @@ use tauri::{AppHandle, Manager as _, RunEvent, Url, WebviewWindowBuilder, Window
 pub(crate) const MAIN: &str = "main";
 
 /// How long a closing window waits for a running answer to stop before the process ends anyway.
-const PATIENCE: Duration = Duration::from_millis(1000);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Opens the window of tauri.conf.json. It stays hidden until the page has loaded, so that no white frame shows.
 pub(crate) fn open(app: &AppHandle, home: &Path) -> Result<(), Box<dyn std::error::Error>> {

@@ -9,6 +9,8 @@
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
     clippy::print_stdout,
+    missing_docs,
+    unreachable_pub,
     reason = "tests"
 )]
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::numbers;
 use crate::window::{Home, Window};
 
-const ANSWER: Duration = Duration::from_secs(120);
+const ANSWER: Duration = Duration::from_mins(2);
 
 pub fn an_answer_streams_stops_and_is_followed_up() {
     let home = Home::with_smollm2();

@@ -14,7 +14,7 @@ pub fn closing_while_an_answer_runs() {
     home.set(&json!({"outputTokens": 2048}));
     let window = Window::open_ready(home);
     window.ask("Write a very long story about the sea.");
-    window.wait_for("the answer to stream", Duration::from_secs(120), || {
+    window.wait_for("the answer to stream", Duration::from_mins(2), || {
         (window.text("message-assistant").chars().count() > 40).then_some(())
     });
     let lived_on = window.close(AT_MOST);

@@ -32,7 +32,7 @@ pub fn bad_files_say_what_is_wrong() {
     window.click("model-load");
     window.wait_until_loaded();
     window.ask("What is the capital of France?");
-    window.wait_for_answer(1, Duration::from_secs(120));
+    window.wait_for_answer(1, Duration::from_mins(2));
     assert!(window.text("message-assistant").contains("Paris"));
     window.assert_no_page_errors();
 }

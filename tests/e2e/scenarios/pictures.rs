@@ -14,9 +14,9 @@ pub fn both_themes_and_languages() {
         home.set(&json!({"theme": theme, "language": language, "outputTokens": 512}));
         let window = Window::open_ready(home);
         window.ask("Write a Python function that adds two numbers.");
-        window.wait_for_answer(1, Duration::from_secs(120));
+        window.wait_for_answer(1, Duration::from_mins(2));
         window.ask("What is the capital of France?");
-        window.wait_for_answer(2, Duration::from_secs(120));
+        window.wait_for_answer(2, Duration::from_mins(2));
         assert_eq!(window.script("return document.documentElement.lang;", &json!([])), language);
         assert_eq!(window.script("return document.documentElement.dataset.theme;", &json!([])), theme);
         // The settled rendering takes the place of the live one.

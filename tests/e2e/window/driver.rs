@@ -30,7 +30,7 @@ impl Driver {
         let server = command.spawn().expect("WebKitWebDriver starts (Debian package webkit2gtk-driver)");
         let agent = Agent::config_builder()
             .http_status_as_error(false)
-            .timeout_global(Some(Duration::from_secs(120)))
+            .timeout_global(Some(Duration::from_mins(2)))
             .build()
             .new_agent();
         let mut driver = Self { server, agent, session: format!("http://127.0.0.1:{port}") };
