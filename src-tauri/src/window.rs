@@ -48,9 +48,13 @@ pub(crate) fn on_event(app: &AppHandle, event: RunEvent) {
         RunEvent::WindowEvent { event: WindowEvent::CloseRequested { .. }, .. } => {
             end_after(PATIENCE);
             let backend = app.state::<Backend>().inner().clone();
+            backend.flush();
             tauri::async_runtime::spawn(async move { stop_answer(&backend).await });
         }
-        RunEvent::Exit => tracing::info!("Plimsoll ends"),
+        RunEvent::Exit => {
+            app.state::<Backend>().flush();
+            tracing::info!("Plimsoll ends");
+        }
         _ => {}
     }
 }

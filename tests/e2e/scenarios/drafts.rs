@@ -16,6 +16,10 @@ pub fn a_draft_survives_reload_and_restart() {
     });
     window.reload();
     window.wait_for_draft(DRAFT);
+    // The driver ends the program without asking, as a crash does: what counts is what is on disk.
+    window.wait_for("the draft to be on disk", Duration::from_secs(5), || {
+        window.saved_draft().is_some_and(|draft| draft == DRAFT).then_some(())
+    });
     let window = window.restart();
     window.wait_until_loaded();
     window.wait_for_draft(DRAFT);

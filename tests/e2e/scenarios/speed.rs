@@ -23,7 +23,12 @@ pub fn the_first_token_is_on_the_screen_at_once() {
     for (number, question) in (1..).zip(questions) {
         window.ask(question);
         window.wait_for_answer(number, Duration::from_mins(2));
-        delays.push(measured(&window)["firstDeltaDelayMs"].as_f64().unwrap());
+        // Written in the frame after the answer's first words.
+        delays.push(
+            window.wait_for("the first frame", Duration::from_secs(10), || {
+                measured(&window)["firstDeltaDelayMs"].as_f64()
+            }),
+        );
     }
     println!("engine's first token to its frame, ms: {delays:?}");
     delays.sort_by(f64::total_cmp);
@@ -33,7 +38,7 @@ pub fn the_first_token_is_on_the_screen_at_once() {
 pub fn two_thousand_tokens_stream_without_a_stutter() {
     // A base model goes on to the limit.
     let home = Home::with_model(&models::gemma3());
-    home.set(&json!({"outputTokens": 2048, "contextTokens": 4096, "temperature": 1.0}));
+    home.set(&json!({"outputTokens": 2048, "contextTokens": 4096, "temperature": 0.0}));
     let window = Window::open_ready(home);
     window.ask("The following is the complete text of the novel. Chapter 1.");
     window.wait_for_answer(1, Duration::from_mins(5));

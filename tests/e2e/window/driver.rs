@@ -85,7 +85,17 @@ impl Driver {
 
     /// The page as a PNG.
     pub fn screenshot(&self) -> Vec<u8> {
+        // The driver waits for the next frame, and a page at rest draws none.
+        let (start, stop) = (
+            "window.__frames = setInterval(() => {
+                const style = document.documentElement.style;
+                style.opacity = style.opacity === '' ? '0.9999' : '';
+            }, 30);",
+            "clearInterval(window.__frames); document.documentElement.style.opacity = '';",
+        );
+        self.script(start, &json!([]));
         let encoded = self.call("GET", "/screenshot", &Value::Null).expect("the page can be pictured");
+        self.script(stop, &json!([]));
         STANDARD.decode(encoded.as_str().unwrap()).expect("a screenshot is base64")
     }
 

@@ -235,6 +235,12 @@ impl Window {
         file
     }
 
+    /// The draft on disk.
+    pub fn saved_draft(&self) -> Option<String> {
+        let file = std::fs::read(self.home.path().join("draft.json")).ok()?;
+        Some(serde_json::from_slice::<Value>(&file).ok()?["text"].as_str()?.to_owned())
+    }
+
     /// Process id of the program.
     pub fn process(&self) -> u32 {
         process::child_of(self.driver.process()).expect("the driver has started the program")
@@ -243,10 +249,16 @@ impl Window {
     /// Presses the close button and returns how long the process lived on.
     pub fn close(&self, at_most: Duration) -> Duration {
         let id = self.process();
-        let pressed = Instant::now();
+        let started = Instant::now();
+        let mut pressed = Instant::now();
         process::press_close(self.display.name(), "Plimsoll");
         while !process::has_ended(id) {
-            assert!(pressed.elapsed() < at_most, "the process lives {at_most:?} after its window was closed");
+            assert!(started.elapsed() < at_most, "the process lives {at_most:?} after its window was closed");
+            // Without a window manager the message is lost while the window is being laid out: press again.
+            if pressed.elapsed() > Duration::from_secs(2) {
+                pressed = Instant::now();
+                process::press_close(self.display.name(), "Plimsoll");
+            }
             thread::sleep(Duration::from_millis(10));
         }
         pressed.elapsed()

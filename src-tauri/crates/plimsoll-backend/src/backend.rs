@@ -124,6 +124,11 @@ impl Backend {
         self.core.drop_messages(&request)
     }
 
+    /// Writes what is still in memory only, before the process ends.
+    pub fn flush(&self) {
+        self.core.draft.flush();
+    }
+
     /// Keeps what the user is writing, also across a crash.
     pub async fn draft_save(&self, draft: DraftSave) -> Result<(), IpcError> {
         self.core.save_draft(draft)

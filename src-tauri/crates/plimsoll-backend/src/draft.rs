@@ -67,6 +67,15 @@ impl DraftFile {
         state.last_change = Some(now);
         self.shared.changed.notify_all();
     }
+
+    /// Writes what is not on disk yet, before the process ends.
+    pub(crate) fn flush(&self) {
+        // The lock is held while writing: the writer must not come in with an older text.
+        let mut state = lock(&self.shared.state);
+        if let Some(text) = state.unwritten.take() {
+            self.shared.write(text);
+        }
+    }
 }
 
 impl Drop for DraftFile {
@@ -82,9 +91,13 @@ impl Drop for DraftFile {
 impl Shared {
     fn write_changes(&self) {
         while let Some(text) = self.next() {
-            if let Err(error) = json_file::write(&self.path, &Draft { text }) {
-                tracing::warn!(path = %self.path.display(), %error, "the draft was not written");
-            }
+            self.write(text);
+        }
+    }
+
+    fn write(&self, text: String) {
+        if let Err(error) = json_file::write(&self.path, &Draft { text }) {
+            tracing::warn!(path = %self.path.display(), %error, "the draft was not written");
         }
     }
 

@@ -58,13 +58,19 @@ export class Session {
     this.settings.onApplied = (status) => this.#modelChanged(status);
   }
 
+  /** Model events heard so far. */
+  #modelEvents = 0;
+
   /** Listens first and asks second, so that no change falls between. */
   async start(): Promise<void> {
     try {
       await Promise.all([
         this.backend.listen('generation', (event) => this.generation.receive(event)),
         this.backend.listen('memory', (gauge) => this.memory.apply(gauge)),
-        this.backend.listen('model_status', (status) => this.#modelChanged(status)),
+        this.backend.listen('model_status', (status) => {
+          this.#modelEvents += 1;
+          this.#modelChanged(status);
+        }),
         this.backend.listen('conversation', (view) => {
           this.conversation.apply(view);
           this.composer.recheck();
@@ -74,6 +80,7 @@ export class Session {
           this.composer.recheck();
         }),
       ]);
+      const heard = this.#modelEvents;
       const [info, status] = await Promise.all([
         this.backend.invoke('app_info'),
         this.backend.invoke('model_status'),
@@ -83,7 +90,8 @@ export class Session {
         this.conversation.refresh(),
       ]);
       this.info = info;
-      this.models.apply(status);
+      // An event that came while this was asked is newer than the answer.
+      if (heard === this.#modelEvents) this.models.apply(status);
       const view = this.conversation.view;
       if (view) this.composer.restore(view.draft);
       const streaming = view?.messages.find((message) => message.state === 'streaming');
