@@ -20,7 +20,7 @@ pub(crate) const GIB: u64 = 1 << 30;
 
 /// The folder of the real models, which `cargo xtask setup` fills.
 fn real_models() -> PathBuf {
-    let named = std::env::var_os("PLIMSOLL_TEST_MODELS").map(PathBuf::from);
+    let named = std::env::var_os("PLIMSOLL_MODELS").map(PathBuf::from);
     let cached = || Path::new(&std::env::var_os("HOME").expect("HOME")).join(".cache/plimsoll/models");
     named.unwrap_or_else(cached)
 }

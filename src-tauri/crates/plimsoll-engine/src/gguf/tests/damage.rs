@@ -15,7 +15,9 @@ static ORIGINALS: LazyLock<Vec<(Vec<u8>, u64)>> = LazyLock::new(|| {
     let mut originals = vec![(sample(), sample().len() as u64)];
     let folder = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache/plimsoll/models"));
     for entry in folder.and_then(|folder| folder.read_dir().ok()).into_iter().flatten().flatten() {
-        if let Ok(file) = std::fs::File::open(entry.path()) {
+        // Beside the models lie notes about their verification.
+        let is_model = entry.path().extension().is_some_and(|extension| extension == "gguf");
+        if let Some(file) = is_model.then(|| std::fs::File::open(entry.path()).ok()).flatten() {
             let len = file.metadata().unwrap().len();
             let mut head = Vec::new();
             file.take(8 << 20).read_to_end(&mut head).unwrap();
